@@ -44,9 +44,9 @@ def test_all_problems_are_reported_at_once(table):
     assert told(table) == [
         "4 problems:",
         "  the column 'date' holds dates such as '2024-01-03'",
-        "  missing values, by column: 'no2' 12, 'o3' 3; in 13 of 60 rows",
-        "  no numbers in the column 'weather', such as 'sun'",
         "  the column 'station_id' has 60 different values in 60 rows, too many for --one-hot",
+        "  missing values in 13 of 60 rows, by column: 'no2' 12, 'o3' 3",
+        "  no numbers in the column 'weather', such as 'sun'",
         "try: --force-out date,station_id --drop-missing --one-hot",
     ]
 
@@ -59,10 +59,8 @@ def test_what_was_done_is_not_told_again(table):
         "no numbers in the column 'weather', such as 'sun'; --one-hot encodes text as columns of 0 and 1, "
         "--force-out leaves columns out"
     ]
-    by_column = "missing values, by column: 'no2' 12, 'o3' 3"
-    assert told(less, one_hot=True) == [
-        f"{by_column}; --drop-missing leaves out the 13 of 60 rows that have any"
-    ]
+    by_column = "missing values in 13 of 60 rows, by column: 'no2' 12, 'o3' 3"
+    assert told(less, one_hot=True) == [f"{by_column}; --drop-missing leaves out these rows"]
     require_usable(less, "y", one_hot=True, drop_missing=True)
 
 
@@ -147,7 +145,7 @@ def test_names_are_quoted_for_the_shell(table):
 
 def test_columns_that_leave_no_rows_are_named():
     table = pd.DataFrame({"a": [1.0, 2, None, 4, 5], "b": [None] * 4 + [1.0], "y": range(5)})
-    by_column = "missing values, by column: 'a' 1, 'b' 4; --drop-missing alone leaves only 1 of 5 rows"
+    by_column = "missing values in 4 of 5 rows, by column: 'a' 1, 'b' 4; --drop-missing alone leaves only 1"
     assert told(table) == [f"{by_column}; try: --force-out b --drop-missing"]
     assert told(table, drop_missing=True) == [f"{by_column}; try: --force-out b"]
     require_usable(table.drop(columns="b"), "y", one_hot=False, drop_missing=True)
@@ -209,4 +207,4 @@ def test_columns_that_were_left_out_are_not_told(tmp_path, table):
     table.to_csv(tmp_path / "t.csv", index=False)
     done = select(tmp_path / "t.csv", "--force-out", "date,station_id,no2")
     assert "date" not in done.output
-    assert "'o3' 3; in 3 of 60 rows" in done.output
+    assert "missing values in 3 of 60 rows, by column: 'o3' 3" in done.output

@@ -420,9 +420,7 @@ class TestCounts:
         patterns["times"] = patterns["times"].astype(float)
         patterns.loc[0, "times"] = np.nan
         patterns.to_csv(tmp_path / "p.csv", index=False)
-        refused(
-            graph(tmp_path / "p.csv", "--counts", "times"), "missing values, by column: 'times' 1; --drop"
-        )
+        refused(graph(tmp_path / "p.csv", "--counts", "times"), "rows, by column: 'times' 1; --drop")
         done = graph(tmp_path / "p.csv", "--counts", "times", "--drop-missing")
         assert f"from {int(patterns['times'].sum())} samples in {len(patterns) - 1} rows" in done.output
 

@@ -52,7 +52,7 @@ MESSY = {
         + "".join(f"2024-05-0{n},{n if n % 3 else ''},{'AB'[n % 2]},{n * n}\n" for n in range(1, 9)),
         "3 problems:\n"
         "  the column 'day' holds dates such as '2024-05-01'\n"
-        "  missing values, by column: 'a' 2; in 2 of 8 rows\n"
+        "  missing values in 2 of 8 rows, by column: 'a' 2\n"
         "  no numbers in the column 'town', such as 'B'\n"
         "try: --force-out day --drop-missing --one-hot",
     ),

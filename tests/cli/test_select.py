@@ -366,7 +366,7 @@ FILES = {
     "one word": ("a,b,y\n1,x,1\n2,x,2\n", "the column 'b' is 'x' in all rows; --force-out leaves it out"),
     "missing values": (
         "a,b,y\n1,,1\n,,2\n3,4,5\n5,6,7\n8,9,6\n",
-        "missing values, by column: 'a' 1, 'b' 2; --drop-missing",
+        " rows, by column: 'a' 1, 'b' 2; --drop-missing",
     ),
     "empty": ("", "t.csv is empty"),
     "blank": ("\n\n", "t.csv is empty"),
@@ -374,7 +374,7 @@ FILES = {
     "constant": ("a,b,y\n1,2,7\n2,3,7\n", "the target 'y' is constant: it is 7 in all 2 rows"),
     "same names": ("a,a,y\n1,2,7\n2,3,8\n", "t.csv has several columns of the same name: 'a'; rename one"),
     "classes": ("a,b,y\n1,2,no\n2,3,yes\n", "the target 'y' must hold numbers, got text such as 'no'"),
-    "infinite": ("a,b,y\n1,inf,1\n2,3,2\n", "infinite numbers in the columns 'b'; --force-out"),
+    "infinite": ("a,b,y\n1,inf,1\n2,3,2\n", "infinite numbers in the column 'b'; --force-out"),
     "no header": (
         "1,2.5,3\n4,5,6\n",
         "the first line must hold the names of the columns, got numbers: 1, 2.5",

@@ -21,8 +21,6 @@ class Diagnostic:
     option: str = ""
     #: An option that would decide what the column holds, which is for the user to say
     decide: str = ""
-    #: What is added to the fact in a list of problems, where the advice is not given
-    extent: str = ""
 
     @property
     def message(self) -> str:

@@ -72,23 +72,27 @@ def _variable_with(name: str, table: pd.DataFrame) -> str | None:
     return None
 
 
+def missing_in_words(table: pd.DataFrame) -> str:
+    """Return in how many rows values are missing, and how many of each column."""
+    missing = table.isna()
+    rows, counts = missing.any(axis=1).sum(), missing.sum()
+    by_column = some_of([f"{name!r} {count}" for name, count in counts[counts > 0].items()])
+    return f"missing values in {rows} of {len(table)} rows, by column: {by_column}"
+
+
 def without_missing(table: pd.DataFrame, *, drop: bool) -> pd.DataFrame:
     """Return the table, which must have no missing values, or its complete rows, renumbered."""
-    missing = table.isna()
-    rows = int(missing.any(axis=1).sum())
-    if not rows:
-        return table.reset_index(drop=True)
-    if not drop:
-        counts = missing.sum()
-        told = some_of([f"{name!r} {count}" for name, count in counts[counts > 0].items()])
-        raise BadInput(
-            f"missing values, by column: {told}; --drop-missing leaves out the {rows} of {len(table)} rows "
-            "that have any"
-        )
-    if rows == len(table):
-        raise BadInput(f"all {rows} rows have missing values: none is left; --force-out leaves out columns")
-    warn(f"{rows} of {len(table)} rows have missing values and are left out")
-    return table[~missing.any(axis=1)].reset_index(drop=True)
+    complete = table.notna().all(axis=1)
+    n_left = int(complete.sum())
+    if n_left < len(table) and not drop:
+        raise BadInput(f"{missing_in_words(table)}; --drop-missing leaves out these rows")
+    if n_left < len(table):
+        if not n_left:
+            told = f"all {len(table)} rows have missing values: none is left"
+            raise BadInput(f"{told}; --force-out leaves out columns")
+        warn(f"{len(table) - n_left} of {len(table)} rows have missing values and are left out")
+        table = table[complete]
+    return table.reset_index(drop=True)
 
 
 def read_dataset(table: pd.DataFrame, target: str, *, classes: bool) -> Dataset:
@@ -100,23 +104,21 @@ def read_dataset(table: pd.DataFrame, target: str, *, classes: bool) -> Dataset:
     texts = text_columns(table)
     if not texts:
         return Dataset(pd.DataFrame(table.to_numpy(dtype=float), columns=table.columns), y, None)
-    pieces, variable_of, made_of = [], dict[str, str](), dict[str, str]()
+    pieces, variable_of = list[Any](), dict[str, str]()
     for name in table.columns:
+        made, values = [name], table[[name]]
         if name in texts:
-            first, *others = categories = categories_of(table[name])
+            first, *others = categories_of(table[name])
             made = [f"{name}_{value}" for value in others]
             warn(f"{name!r} is one-hot encoded, reference level {str(first)!r}: {quoted(made)}")
-            codes = pd.Categorical(table[name].astype(object), categories=categories).codes
-            pieces.append((codes[:, None] == np.arange(1, len(categories))).astype(float))
-            made_of |= dict.fromkeys(made, name)
-        else:
-            made = [name]
-            pieces.append(table[[name]].to_numpy(dtype=float))
-        if not variable_of.keys().isdisjoint(made):
-            second = next(column for column in made if column in variable_of)
-            raise BadInput(f"--one-hot would make a second column {second!r}: rename that of the data")
+            values = pd.DataFrame({value: table[name] == value for value in others})
+        twice = variable_of.keys() & made
+        if twice:
+            raise BadInput(f"--one-hot would make a second column {min(twice)!r}: rename that of the data")
+        pieces.append(values.to_numpy(dtype=float))
         variable_of |= dict.fromkeys(made, name)
     X = pd.DataFrame(np.hstack(pieces), columns=list(variable_of))
+    made_of = {column: name for column, name in variable_of.items() if name in texts}
     return Dataset(X, y, variable_of, table[texts], made_of)
 
 

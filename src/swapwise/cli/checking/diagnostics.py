@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swapwise.cli.checking.cells import holds_lists, not_numbers, text_columns
+from swapwise.cli.checking.columns import missing_in_words
 from swapwise.cli.checking.targets import FEWEST_ROWS
 from swapwise.cli.failures import BadInput
-from swapwise.cli.messages import Diagnostic, quoted, some_of
+from swapwise.cli.messages import Diagnostic, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DROP, ONE_HOT = "--drop-missing", "--one-hot"
+LEAVE_OUT, NOTHING = "--force-out leaves it out", "no column can be used as it is: correct the data"
 
 # Lines per message: more of them would hide the last, which says what to do.
 MOST_LINES = 12
@@ -35,35 +37,25 @@ def require_usable(
         raise BadInput(found[0].message)
     if found:
         shown, more = found[:MOST_LINES], len(found) - MOST_LINES
-        lines = [f"{len(found)} problems:", *(f"  {one.fact}{one.extent}" for one in shown)]
+        lines = [f"{len(found)} problems:", *(f"  {one.fact}" for one in shown)]
         lines += [f"  and {more} more"] if more > 0 else []
         raise BadInput("\n".join([*lines, _suggestion(found, table.columns.drop(target), forced)]))
 
 
 def _diagnostics(table: pd.DataFrame, target: str, one_hot: bool, drop_missing: bool) -> list[Diagnostic]:
-    columns = [table[name] for name in text_columns(table) if name != target and table[name].notna().any()]
-    unusable = [found for column in columns if (found := _not_usable(column, one_hot))]
-    columns = _others(columns, unusable)
-    not_factors = [found for column in columns if (found := _not_a_factor(column))]
-    rest = table.drop(columns=_left_out([*unusable, *not_factors]))
+    texts = [name for name in text_columns(table) if name != target and table[name].notna().any()]
+    unusable = [found for name in texts if (found := _not_usable(table[name], one_hot))]
+    rest = table.drop(columns=_left_out(unusable))
     missing = _missing(rest, target, drop_missing)
     rest = rest.drop(columns=_left_out(missing))
     # As if the rows were left out: some problems of columns would appear only then.
     rest = rest[rest.notna().all(axis=1)]
     if rest.empty:
-        return [*unusable, *missing, *not_factors]
-    text = [rest[str(column.name)] for column in _others(columns, [*not_factors, *missing])]
+        return [*unusable, *missing]
     rows = "rows without missing values" if len(rest) < len(table) else "rows"
-    late = [found for column in text if (found := _not_a_factor(column, rows))]
-    factors = _text(_others(text, late), one_hot)
-    numbers = rest.drop(columns=[target, *(column.name for column in text)])
-    return [*unusable, *missing, *factors, *not_factors, *late, *_infinite(numbers)]
-
-
-def _others(columns: list[pd.Series], found: Iterable[Diagnostic]) -> list[pd.Series]:
-    """Return the columns that need not be left out."""
-    out = set(_left_out(found))
-    return [column for column in columns if column.name not in out]
+    texts = [name for name in texts if name in rest]
+    found = [_not_a_factor(rest[name], rows) or (None if one_hot else _factor(rest[name])) for name in texts]
+    return [*unusable, *missing, *filter(None, found), *_infinite(rest.drop(columns=[target, *texts]))]
 
 
 def _left_out(found: Iterable[Diagnostic]) -> list[str]:
@@ -71,28 +63,25 @@ def _left_out(found: Iterable[Diagnostic]) -> list[str]:
 
 
 def _not_usable(column: pd.Series, one_hot: bool) -> Diagnostic | None:
-    """Return what is wrong with cells such as "5 kg" or dates, unless they are levels of a factor."""
+    """Return what is wrong with a column that holds neither numbers nor words that several rows share."""
     from pandas import CategoricalDtype
     from pandas.api.types import is_object_dtype, is_string_dtype
 
-    name = str(column.name)
+    name, is_category = str(column.name), isinstance(column.dtype, CategoricalDtype)
     if holds_lists(column):
         fact = f"the column {name!r} holds lists or the like, neither numbers nor text"
-        return Diagnostic(fact, "--force-out leaves it out", (name,))
-    if not (one_hot and _groups_rows(column)):
-        found = not_numbers(column)
-        if found:
-            fact = f"the column {found.fact}"
-            advice = f"{found.advice}, or leave out the column by --force-out"
-            return Diagnostic(fact, advice, (name,), decide=found.decide)
-    is_category = isinstance(column.dtype, CategoricalDtype)
+        return Diagnostic(fact, LEAVE_OUT, (name,))
+    found = None if one_hot and _groups_rows(column) else not_numbers(column)
+    if found:
+        advice = f"{found.advice}, or leave out the column by --force-out"
+        return Diagnostic(f"the column {found.fact}", advice, (name,), decide=found.decide)
     if is_category or is_object_dtype(column) or is_string_dtype(column):
-        return None
+        return _not_a_factor(column, "rows")
     fact = f"the column {name!r} has type {column.dtype}, neither numbers nor text"
-    return Diagnostic(fact, "--force-out leaves it out", (name,))
+    return Diagnostic(fact, LEAVE_OUT, (name,))
 
 
-def _not_a_factor(column: pd.Series, rows: str = "rows") -> Diagnostic | None:
+def _not_a_factor(column: pd.Series, rows: str) -> Diagnostic | None:
     """Return what is wrong with text that is nearly unique per row, or that is constant."""
     name, n_values = str(column.name), column.nunique()
     if n_values > 1 and _groups_rows(column):
@@ -100,31 +89,31 @@ def _not_a_factor(column: pd.Series, rows: str = "rows") -> Diagnostic | None:
     values = f"has {n_values} different values in {len(column)} {rows}, too many for {ONE_HOT}"
     if n_values == 1:
         values = f"is {str(column.dropna().iloc[0])!r} in all {rows}"
-    fact = f"the column {name!r} {values}"
-    return Diagnostic(fact, "--force-out leaves it out", (name,))
+    return Diagnostic(f"the column {name!r} {values}", LEAVE_OUT, (name,))
 
 
 def _groups_rows(column: pd.Series) -> bool:
     return bool(column.nunique() <= len(column) / 2)
 
 
+def _factor(column: pd.Series) -> Diagnostic:
+    fact = f"no numbers in the column {column.name!r}, such as {str(column.iloc[0])!r}"
+    advice = f"{ONE_HOT} encodes text as columns of 0 and 1, --force-out leaves columns out"
+    return Diagnostic(fact, advice, option=ONE_HOT)
+
+
 def _missing(table: pd.DataFrame, target: str, drop: bool) -> list[Diagnostic]:
     missing = table.isna()
-    counts, rows = missing.sum(), int(missing.any(axis=1).sum())
-    emptiest = _emptiest(missing, target)
+    rows, emptiest = int(missing.any(axis=1).sum()), _emptiest(missing, target)
     if not rows or (drop and not emptiest):
         return []
-    by_column = some_of([f"{name!r} {count}" for name, count in counts[counts > 0].items()])
-    fact = f"missing values, by column: {by_column}"
-    advice = f"{DROP} leaves out the {rows} of {len(table)} rows that have any"
+    advice = f"{DROP} leaves out these rows"
     if len(emptiest) == table.shape[1] - 1:
-        advice = "no column can be used as it is: correct the data"
+        advice = NOTHING
     elif emptiest:
         options = [*_force_out(emptiest, table.columns), *([] if drop else [DROP])]
-        left = f"{DROP} alone leaves only {len(table) - rows} of {len(table)} rows"
-        advice = f"{left}; try: {' '.join(options)}"
-    extent = f"; in {rows} of {len(table)} rows"
-    return [Diagnostic(fact, advice, tuple(emptiest), "" if drop else DROP, extent=extent)]
+        advice = f"{DROP} alone leaves only {len(table) - rows}; try: {' '.join(options)}"
+    return [Diagnostic(missing_in_words(table), advice, tuple(emptiest), "" if drop else DROP)]
 
 
 def _emptiest(missing: pd.DataFrame, target: str) -> list[str]:
@@ -140,36 +129,18 @@ def _emptiest(missing: pd.DataFrame, target: str) -> list[str]:
     return out if (in_row == 0).sum() >= FEWEST_ROWS else []
 
 
-def _text(columns: list[pd.Series], one_hot: bool) -> list[Diagnostic]:
-    if one_hot or not columns:
-        return []
-    examples = [(str(column.name), str(column.iloc[0])) for column in columns]
-    if len(examples) == 1:
-        fact = "no numbers in the column {!r}, such as {!r}".format(*examples[0])
-    else:
-        named = some_of([f"{name!r} such as {value!r}" for name, value in examples])
-        fact = f"no numbers in the columns {named}"
-    advice = f"{ONE_HOT} encodes text as columns of 0 and 1, --force-out leaves columns out"
-    return [Diagnostic(fact, advice, option=ONE_HOT)]
-
-
 def _infinite(numbers: pd.DataFrame) -> list[Diagnostic]:
     finite = np.isfinite(numbers.to_numpy(dtype=float)).all(axis=0)
-    found = [str(name) for name in numbers.columns[~finite]]
-    if not found:
-        return []
-    fact = f"infinite numbers in the columns {quoted(found)}"
-    return [Diagnostic(fact, "--force-out leaves them out", tuple(found))]
+    names = [str(name) for name in numbers.columns[~finite]]
+    return [Diagnostic(f"infinite numbers in the column {name!r}", LEAVE_OUT, (name,)) for name in names]
 
 
 def _suggestion(found: list[Diagnostic], columns: Collection[str], forced: Collection[str]) -> str:
     """Return the line that says which options to try."""
-    unfit, undecided = (
-        set(_left_out(found)),
-        {name: one.decide for one in found for name in one.leave_out if one.decide},
-    )
+    unfit = set(_left_out(found))
+    undecided = {name: one.decide for one in found for name in one.leave_out if one.decide}
     if len(unfit) == len(columns) and not undecided:
-        return "no column can be used as it is: correct the data"
+        return NOTHING
     out = [name for name in columns if name in unfit and name not in undecided]
     options = [*_force_out(out, columns), *dict.fromkeys(one.option for one in found if one.option)]
     decide = " and ".join(dict.fromkeys(undecided.values()))

@@ -24,7 +24,6 @@ FEWEST_ROWS = 3
 
 # The same as in the estimators that choose a size.
 FOLDS = 5
-FOLDS_NEED = f"cross-validation needs at least {FOLDS} rows"
 
 
 def require_target(y: pd.Series, *, classes: bool) -> None:
@@ -53,38 +52,27 @@ def as_target(y: pd.Series, *, classes: bool) -> pd.Series:
     """Return a target that is not constant: numbers, or ``classes`` that may be words."""
     import numpy as np
 
-    if classes and not is_number(y):
-        y = y.astype(str).str.strip()
-    if y.nunique() == 1 < len(y):
-        raise BadInput(f"the target {y.name!r} is constant: it is {y.iloc[0]!s} in all {len(y)} rows")
-    if is_number(y):
-        numbers = y.to_numpy(dtype=float)
-        if not np.isfinite(numbers).all():
-            raise BadInput(f"infinite numbers in the target {y.name!r}")
-        return _as_classes(y, bool((numbers % 1 == 0).all())) if classes else y
-    if classes:
-        return _as_classes(y, True)
-    raise BadInput(
-        f"the target {y.name!r} must hold numbers, got text such as {y.iloc[0]!r}; for classes, "
-        "--family logistic"
-    )
-
-
-def _as_classes(y: pd.Series, whole: bool) -> pd.Series:
-    """Return a target of not too many values, as words if they are numbers that are not ``whole``."""
-    n_classes = y.nunique()
-    if n_classes > MOST_CLASSES and (not whole or n_classes > len(y) / 2):
-        advice = "--family linear fits numbers" if is_number(y) else "a class needs several rows"
-        raise BadInput(
-            f"the target {y.name!r} must hold classes for --family logistic, got {n_classes} different "
-            f"values in {len(y)} rows, such as {y.iloc[0]!s}; {advice}"
-        )
-    if n_classes > MANY_CLASSES and is_number(y):
-        warn(
-            f"the {n_classes} different numbers of the target {y.name!r} are a class each; --family linear "
-            "or poisson takes them as numbers"
-        )
-    return y if whole else y.astype(str)
+    name, are_numbers = repr(y.name), is_number(y)
+    if not are_numbers and not classes:
+        got = f"text such as {y.iloc[0]!r}; for classes, --family logistic"
+        raise BadInput(f"the target {name} must hold numbers, got {got}")
+    y = y if are_numbers else y.astype(str).str.strip()
+    n_values, numbers = y.nunique(), y.to_numpy(dtype=float) if are_numbers else np.zeros(1)
+    if n_values == 1 < len(y):
+        raise BadInput(f"the target {name} is constant: it is {y.iloc[0]!s} in all {len(y)} rows")
+    if not np.isfinite(numbers).all():
+        raise BadInput(f"infinite numbers in the target {name}")
+    if not classes:
+        return y
+    is_whole = bool((numbers % 1 == 0).all())
+    if n_values > MOST_CLASSES and (not is_whole or n_values > len(y) / 2):
+        advice = "--family linear fits numbers" if are_numbers else "a class needs several rows"
+        got = f"{n_values} different values in {len(y)} rows, such as {y.iloc[0]!s}; {advice}"
+        raise BadInput(f"the target {name} must hold classes for --family logistic, got {got}")
+    if n_values > MANY_CLASSES and are_numbers:
+        told = f"the {n_values} different numbers of the target {name} are a class each"
+        warn(f"{told}; --family linear or poisson takes them as numbers")
+    return y if is_whole else y.astype(str)  # scikit-learn takes other numbers for no classes
 
 
 def require_family(y: pd.Series, family: Family) -> None:
@@ -141,24 +129,22 @@ def require_rows(y: pd.Series, family: Family, *, cross_validated: bool) -> None
     """Refuse fewer rows than can be learnt from, or than there are folds; say which classes have few."""
     if len(y) < FEWEST_ROWS:
         raise BadInput(f"there must be at least {FEWEST_ROWS} rows to choose by, got {len(y)}")
-    other = "; --choose bic does without"
     if cross_validated:
-        require_rows_for_folds(len(y), other)
+        require_rows_for_folds(len(y), advice="; --choose bic does without")
     if family is not Family.LOGISTIC:
         return
     counts = y.astype(str).value_counts(ascending=True)  # of a category, only those that are there
     rare = counts[counts < FOLDS]
-    if cross_validated and len(rare):
-        got = f"{rare.iloc[0]} of {rare.index[0]}"
-        raise BadInput(f"{FOLDS_NEED} of each class of the target {y.name!r}, got {got}{other}")
-    if len(rare):
-        (first, least), *others = rare.items()
-        told = [f"{least} of {len(y)} rows {'is' if least == 1 else 'are'} {first!r}"]
-        told += [f"{count} {name!r}" for name, count in others]
-        warn(f"only {some_of(told)}: little can be learnt of {'it' if len(rare) == 1 else 'them'}")
+    if rare.empty:
+        return
+    if cross_validated:
+        whose = f" of each class of the target {y.name!r}"
+        require_rows_for_folds(rare.iloc[0], whose, f" of {rare.index[0]}; --choose bic does without")
+    told = some_of([f"{count} {name!r}" for name, count in rare.items()])
+    warn(f"few of the {len(y)} rows have these classes, of which little can be learnt: {told}")
 
 
-def require_rows_for_folds(n_rows: int, advice: str = "") -> None:
-    """Refuse fewer rows than there are folds, with ``advice`` behind the message."""
+def require_rows_for_folds(n_rows: int, whose: str = "", advice: str = "") -> None:
+    """Refuse fewer rows than there are folds; say ``whose`` rows they are, and give ``advice``."""
     if n_rows < FOLDS:
-        raise BadInput(f"{FOLDS_NEED}, got {n_rows}{advice}")
+        raise BadInput(f"cross-validation needs at least {FOLDS} rows{whose}, got {n_rows}{advice}")

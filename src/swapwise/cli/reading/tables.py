@@ -43,15 +43,13 @@ def read_table(path: Path, dialect: Dialect | None = None) -> pd.DataFrame:
 
 
 def require_file(path: Path) -> None:
-    """Refuse what is no file, or an empty one."""
+    """Refuse what is no file."""
     if path.is_dir():
         raise BadInput(f"cannot read {path}: it is a folder")
     if not path.exists():
         raise BadInput(f"there is no file {path}")
     if not path.is_file():
         raise BadInput(f"{path} is no file but a pipe or a device: save what comes out of it as .csv")
-    if path.stat().st_size == 0:
-        raise BadInput(f"{path} is empty")
 
 
 def usual_separator(path: Path) -> str | None:
@@ -61,8 +59,6 @@ def usual_separator(path: Path) -> str | None:
 
 def _format(path: Path) -> str:
     """Return the end of a name that tells the format, without that which tells how it is packed."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    is_packed_text = suffixes[-1:] and suffixes[-1] in COMPRESSIONS and suffixes[-2:-1]
-    if is_packed_text and suffixes[-2] in USUAL_SEPARATORS:
-        return suffixes[-2]
-    return suffixes[-1] if suffixes else ""
+    before = Path(path.stem).suffix.lower()
+    is_packed_text = path.suffix.lower() in COMPRESSIONS and before in USUAL_SEPARATORS
+    return before if is_packed_text else path.suffix.lower()
