@@ -53,23 +53,10 @@ def names_among(given: Iterable[str], columns: Iterable[str]) -> list[str]:
 
 def require_columns(names: Sequence[str], table: pd.DataFrame, option: str) -> None:
     """Refuse names that are not columns of the table."""
-    for name in names:
-        if name in table.columns:
-            continue
-        whole = _variable_with(name, table)
-        if whole is not None:
-            raise BadInput(f"{option} names {name!r}, which is one value of {whole!r}: name all of {whole!r}")
-        there = quoted(table.columns)
-        close = hint(name, table.columns)
-        raise BadInput(f"{option} names {name!r}, but the data have no such column{close}; they have {there}")
-
-
-def _variable_with(name: str, table: pd.DataFrame) -> str | None:
-    """Return the column of which ``--one-hot`` would make one of this name."""
-    for column in table.columns:
-        if name.startswith(f"{column}_") and (table[column].astype(str) == name[len(column) + 1 :]).any():
-            return str(column)
-    return None
+    unknown = next((name for name in names if name not in table.columns), None)
+    if unknown is not None:
+        told = f"{option} names {unknown!r}, but the data have no such column{hint(unknown, table.columns)}"
+        raise BadInput(f"{told}; they have {quoted(table.columns)}")
 
 
 def missing_in_words(table: pd.DataFrame) -> str:

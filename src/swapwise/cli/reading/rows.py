@@ -122,7 +122,7 @@ def layout_of(text: str, separator: str, path: Path) -> Layout:
     least, width, lines, firsts, long = n_named(names), len(names), array("q"), set[str](), None
     for row in rows:
         inner = [line for cell in row.cells for line in cell.splitlines()[1:-1]]
-        if any(line.count(separator) == least - 1 > 0 for line in inner):
+        if any(line.count(separator) == least - 1 > 1 for line in inner):  # one is in many sentences
             raise BadInput(_one_quote_too_many(path, row.first_line, row.last_line))
         if len(row.cells) < least:
             raise BadInput(_wrong_width(row, least, path))

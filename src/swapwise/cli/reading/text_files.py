@@ -8,7 +8,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from io import BytesIO, StringIO
 from itertools import islice
 from pathlib import Path
@@ -40,34 +39,27 @@ MANY_COLUMNS = 1000
 
 @dataclass(frozen=True, eq=False)
 class _File:
-    """The content of a file, where its names begin and in which line, and what is between its columns."""
+    """The content of a file, and how it is read."""
 
     path: Path
     content: bytes
+    #: Where the names of the columns begin, and the number of lines above them
     start: int
     n_above: int
+    #: Where the row below the names begins
+    body: int
     separator: str
+    first_rows: list[Row]
 
-    def text(self, end: int | None = None) -> str:
-        """Return the names and what is below them, as far below the first line of the file as they are."""
-        return "\n" * self.n_above + self.content[self.start : end].decode()
-
-    @cached_property
-    def first_rows(self) -> list[Row]:
-        """The first rows, with the names of the columns first."""
-        end = _end_of_head(self.content, self.start)
-        return list(rows_of(self.text(end), self.separator, self.path))
-
-    @cached_property
+    @property
     def names(self) -> list[str]:
         """The names of the columns."""
         return [name.strip() for name in self.first_rows[0].cells]
 
-    @cached_property
-    def body(self) -> int:
-        """Where the row below the names begins."""
-        lines = StringIO(self.text(_end_of_head(self.content, self.start)), newline="")
-        return self.start - self.n_above + len("".join(islice(lines, self.first_rows[0].last_line)).encode())
+    @property
+    def text(self) -> str:
+        """All from the names on, in the lines of the file."""
+        return "\n" * self.n_above + self.content[self.start :].decode()
 
     def parse(self, width: int, decimal: str) -> pd.DataFrame:
         """Return the columns below the names, by their places."""
@@ -106,19 +98,18 @@ def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
     _require_header([name for name in file.names if name], path)
     has_commas = file.separator != "," and has_decimal_commas(row.cells for row in file.first_rows[1:])
     decimal = dialect.decimal or ("," if has_commas else ".")
-    table, n_before = _parsed(file, decimal)
+    table, has_one_more = _parsed(file, decimal)
     if dialect.separator is None and file.separator != usual:
         warn(f"{path} is read with {SEPARATORS.get(file.separator, 'blanks')} between its columns")
     if decimal == "," and not dialect.decimal:
         warn(f"{path} is read with decimal commas: 1,5 is 1.5")
-    names = file.names
-    if n_before or names[0] == "":  # as R writes them without a name, and pandas
-        names, n_before = names[1 - n_before :], 1
+    names = [*[""] * has_one_more, *file.names]
+    if not names[0]:  # as R writes them, and pandas
         warn(f"the first column of {path} has no name, and is taken as the names of the rows")
-    named = {place: name or f"column {place - n_before + 1}" for place, name in enumerate(names, n_before)}
-    require_different(named.values(), path)
-    used = [place for place in named if names[place - n_before] or table[place].notna().any()]
-    table = table[used].set_axis([named[place] for place in used], axis=1)
+    used = [place for place, name in enumerate(names) if name or (place and table[place].notna().any())]
+    columns = [names[place] or f"column {place + 1}" for place in used]
+    require_different(columns, path)
+    table = table[used].set_axis(columns, axis=1)
     if len(used) > MANY_COLUMNS:
         table = table.copy()  # in one block of each type
     if b" " in file.content or b"\t" in file.content or not file.content.isascii():
@@ -131,7 +122,7 @@ def read_cells(path: Path, usual: str | None) -> list[list[str]]:
     # No option is about this file: of two separators that fit, it has the usual one.
     content = content_of(path, None, remedy="save it as UTF-8")
     file = _opened(path, content, usual, None, strict=False)
-    rows = list(rows_of(file.text(), file.separator, path))
+    rows = list(rows_of(file.text, file.separator, path))
     width = len(rows[0].cells)
     for row in rows:
         if len(row.cells) != width:
@@ -157,12 +148,13 @@ def _opened(
     if n_remarks:
         lines = f"{n_remarks} line{'s' * (n_remarks > 1)}"
         warn(f"{path}: {lines} above the table, with # before, left out")
-    head = content[start : _end_of_head(content, start)].decode()
+    n_above, head = above[0].count(b"\n"), content[start : _end_of_head(content, start)].decode()
     separator = separator or (above[2] or b"").decode() or separator_of(head, usual, path, strict=strict)
-    file = _File(path, content, start, above[0].count(b"\n"), separator)
-    if not file.first_rows:
+    rows = list(rows_of("\n" * n_above + head, separator, path))
+    if not rows:
         raise BadInput(f"{path} is empty: there is no name of a column in it")
-    return file
+    header = "".join(islice(StringIO(head, newline=""), rows[0].last_line - n_above))
+    return _File(path, content, start, n_above, start + len(header.encode()), separator, rows)
 
 
 def _end_of_head(content: bytes, start: int) -> int:
@@ -189,8 +181,8 @@ def _require_header(names: Sequence[str], path: Path) -> None:
     warn(f"the first line of {path}, {some_of(names)}, is taken as the names of the columns")
 
 
-def _parsed(file: _File, decimal: str) -> tuple[pd.DataFrame, int]:
-    """Return all columns by their places, and how many come before the first name."""
+def _parsed(file: _File, decimal: str) -> tuple[pd.DataFrame, bool]:
+    """Return all columns by their places, and whether one more comes before the first name."""
     import pandas as pd
 
     width, table = len(file.names), None
@@ -198,19 +190,19 @@ def _parsed(file: _File, decimal: str) -> tuple[pd.DataFrame, int]:
     try:
         table = file.parse(width, decimal)
     except pd.errors.EmptyDataError:
-        return pd.DataFrame(columns=range(width)), 0
+        return pd.DataFrame(columns=range(width)), False
     except (pd.errors.ParserError, pd.errors.ParserWarning):
         pass
     if table is not None and _is_plain(file, table):
-        return table.set_axis(pd.RangeIndex(first_line, first_line + len(table), name="line")), 0
-    lines, width, has_one_more = layout_of(file.text(), file.separator, file.path)
+        return table.set_axis(pd.RangeIndex(first_line, first_line + len(table), name="line")), False
+    lines, width, has_one_more = layout_of(file.text, file.separator, file.path)
     table = file.parse(width, decimal)
     if len(table) != len(lines):
         raise BadInput(
             f"{file.path} cannot be read: pandas finds {len(table)} rows and Python {len(lines)}; is a quote "
             "not closed, or a line of nothing but quotes or odd blanks?"
         )
-    return table.set_axis(pd.Index(lines, dtype="int64", name="line")), int(has_one_more)
+    return table.set_axis(pd.Index(lines, dtype="int64", name="line")), has_one_more
 
 
 def _is_plain(file: _File, table: pd.DataFrame) -> bool:
