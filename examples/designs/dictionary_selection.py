@@ -2,10 +2,11 @@
 Digits: a dictionary of few atoms
 =================================
 
-Sixteen atoms are to explain all images, each image by five of them at most. A dictionary X is worth what
-the images make of it: ``h(X) = max Σ_t f_t(Z_t)`` over sets ``Z_t ⊆ X`` of up to five atoms, where f_t is the
-share of image t that least squares explain. Replacement Greedy (Fujii and Soma 2018, Fast greedy algorithms
-for dictionary selection with generalized sparsity constraints) takes a few lines on the library's states.
+Choose sixteen atoms that explain all images, each image by at most five of them. The value of a dictionary X
+is the fit of all images: ``h(X) = max Σ_t f_t(Z_t)`` over sets ``Z_t ⊆ X`` of up to five atoms, where f_t is
+the share of image t that least squares explains. Replacement Greedy (Fujii and Soma 2018, Fast greedy
+algorithms for dictionary selection with generalized sparsity constraints) takes a few lines with the
+library's states.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +27,7 @@ signals, unseen, examples = images[:100], images[100:300], images[300:400]
 # %%
 # The candidates
 # --------------
-# All 64 waves of the cosine transform and 100 further images, as columns of unit length.
+# All 64 basis functions of the cosine transform and 100 other images, as columns of unit length.
 
 waves = np.array([idctn(wave.reshape(8, 8), norm="ortho").ravel() for wave in np.eye(64)])
 atoms = np.vstack([waves, examples / np.linalg.norm(examples, axis=1, keepdims=True)]).T
@@ -36,8 +37,9 @@ fits = [sw.LeastSquares(atoms, signal) for signal in signals]
 # %%
 # Replacement Greedy
 # ------------------
-# Every image has a state, which scores all additions and swaps in closed form. The next atom is the one that
-# gains the most over all images, if each takes it up where that pays, for one of its own if it has five.
+# Every image has a state, which scores all additions and swaps in closed form. The next atom is the one with
+# the largest total gain, where each image uses it if that improves its fit, in place of another atom if it
+# already has five.
 
 
 def replacement_greedy():
@@ -60,8 +62,8 @@ dictionary, states = replacement_greedy()
 # %%
 # A limit on the average
 # ----------------------
-# With five atoms per image on average, an image that is hard to explain may use more than an easy one. Places
-# that are free, and then the uses that their images miss least, are given to whom a new atom serves most.
+# With five atoms per image on average, an image that is hard to explain may use more than an easy one. Free
+# places go to the images that gain most from a new atom; then images that lose least give up atoms.
 
 
 def replacement_greedy_on_average(places):
@@ -89,7 +91,7 @@ averaged, averaged_states = replacement_greedy_on_average(SPARSITY * len(signals
 # %%
 # What the dictionaries are worth
 # -------------------------------
-# On images that were not seen, and on the same ones, with orthogonal matching pursuit for each image.
+# On new images and on the training images, with orthogonal matching pursuit for each image.
 
 
 def explained(chosen, targets):

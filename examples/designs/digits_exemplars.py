@@ -2,8 +2,8 @@
 Digits: two exemplars of each
 =============================
 
-Which twenty images stand for all of 1797 best, if each digit may have two? Facility location under a
-partition matroid: every image counts how similar the most similar exemplar is.
+Which twenty images represent all 1797 best, if each digit may have two? This is facility location under a
+partition matroid: every image counts its similarity to the most similar exemplar.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ digits = load_digits()
 # %%
 # The objective and the rule
 # --------------------------
-# Row i of the similarities says how well each image would stand for image i.
+# Row i of the similarities says how well each image would represent image i.
 
 similarity = rbf_kernel(digits.data, gamma=2e-4)
 coverage = sw.FacilityLocation(similarity)
@@ -27,8 +27,8 @@ two_of_each = sw.Partition(digits.target, 2)
 # %%
 # The search
 # ----------
-# The objective is submodular, so half of the optimum is guaranteed for any data. The gains of what could
-# be added to the answer guarantee more, and what is proven of it is more still.
+# The objective is submodular, so half of the optimum is guaranteed for any data. The gains of the
+# elements that could be added to the answer guarantee more, and the certificate proves still more.
 
 result = sw.maximize(coverage, two_of_each)
 certificate = sw.certify(coverage, two_of_each, result, time_limit=None, max_nodes=1)
@@ -38,7 +38,7 @@ print(certificate)
 # %%
 # What the rule costs
 # -------------------
-# Any twenty would do next to no better, with three of some digits and one of others:
+# Any twenty images are hardly better, with three of some digits and one of others:
 
 any_twenty = sw.maximize(coverage, sw.Uniform(len(digits.target), 20))
 print(f"any twenty: {any_twenty.value:.1f}, two of each: {result.value:.1f}")

@@ -22,8 +22,8 @@ SENSORS, NOISE = 6, 3.0
 # The field
 # ---------
 # The examples of PySensors use the Olivetti faces, which have to be downloaded. The handwritten digits,
-# which scikit-learn ships, will do: a field is an image of 8 × 8 pixels, and a sensor reads one of them,
-# with noise.
+# which scikit-learn ships, serve as well: a field is an image of 8 × 8 pixels, and a sensor reads one of
+# them, with noise.
 
 images = load_digits().data
 images = images - images.mean(axis=0)
@@ -68,8 +68,8 @@ rules = {
 # %%
 # Pivoted QR, and the best
 # ------------------------
-# Each step of pivoted QR takes the pixel whose modes stick out the most from those of the pixels before it,
-# among the pixels that the rule still allows. (PySensors 0.4.3 chooses the same pixels under the first
+# Each step of pivoted QR takes the pixel with the largest part orthogonal to the pixels before it, among the
+# pixels that the rule still allows. (PySensors 0.4.3 chooses the same pixels under the first
 # three rules. Three pixels apart it runs out of room after four, and puts the other two side by side.)
 # ``exact`` begins with a local search and goes on with branch and bound; a hundred nodes take a second or
 # two per rule.

@@ -2,8 +2,8 @@
 Cell features: the likeliest tree
 =================================
 
-Which measurements of a cell hang together? The tree (or the forest of a few edges) under which Gaussian data
-are likeliest is the heaviest one by mutual information: Chow and Liu's tree, a graphic matroid.
+Which measurements of a cell depend on each other? The tree (or the forest of a few edges) with the largest
+likelihood for Gaussian data is the one of largest mutual information: Chow and Liu's tree, a graphic matroid.
 """
 
 from itertools import combinations
@@ -18,7 +18,8 @@ import swapwise as sw
 # %%
 # Edges and their weights
 # -----------------------
-# The ten means; every pair may be joined, and weighs the mutual information of two Gaussians so correlated.
+# The ten means. Every pair is a possible edge; its weight is the mutual information of two Gaussians with
+# that correlation.
 
 means = load_breast_cancer(as_frame=True).data.filter(like="mean ").rename(columns=lambda name: name[5:])
 edges = list(combinations(means.columns, 2))
@@ -28,7 +29,7 @@ information = sw.Linear([-0.5 * np.log(1 - correlation.loc[edge] ** 2) for edge 
 # %%
 # The tree, and the forest of five edges
 # --------------------------------------
-# Weights that add up under a matroid are the easy case: the answers are the best there are, and proven to be.
+# A linear function under a matroid is the easy case: the answers are optimal, and proven to be.
 
 trees = sw.Graphic(edges)
 found = {"tree": trees, "forest of five edges": trees.truncate(5)}
@@ -37,8 +38,8 @@ for name, constraint in found.items():
     print(f"{name}: {sw.certify(information, constraint, results[name])}")
 
 # %%
-# What hangs together
-# -------------------
+# What depends on what
+# --------------------
 
 figure, axes = plt.subplots(1, 2, figsize=(12, 5), constrained_layout=True)
 for ax, (name, result) in zip(axes, results.items(), strict=True):

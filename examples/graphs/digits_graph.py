@@ -1,9 +1,9 @@
 """
 Digits: recovering the pixel grid
-======================================
+=================================
 
-Pixels, with ink or without, as spins of an Ising model with at most four neighbours per pixel. Nothing is
-said about where the pixels are. The positive couplings that are learnt are all but the grid.
+Pixels, with or without ink, are the spins of an Ising model with at most four neighbours per pixel. The model
+is not told where the pixels are, yet its positive couplings nearly recover the grid.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ SIDE = 8
 # %%
 # The spins
 # ---------
-# Of the 64 pixels, those that are nearly always blank have nothing to teach, and are left out.
+# Of the 64 pixels, those that are nearly always blank are left out.
 
 ink = load_digits().data >= 3
 share = ink.mean(axis=0)
@@ -33,9 +33,9 @@ model = sw.IsingGraph(max_degree=4, ridge=0.1).fit(ink[:, pixels])
 print(model.graph_)
 
 # %%
-# Who touches whom
-# ----------------
-# Of the positive couplings, most join pixels that are side by side or corner to corner.
+# Touching pixels
+# ---------------
+# Most positive couplings join pixels that touch at a side or a corner.
 
 places = np.column_stack(np.unravel_index(pixels, (SIDE, SIDE)))
 first, second = model.support_[model.coupling_[tuple(model.support_.T)] > 0].T

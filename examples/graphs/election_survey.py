@@ -1,10 +1,10 @@
 """
-An election survey: what the vote hangs on
-==========================================
+An election survey: what the vote depends on
+============================================
 
 944 Americans were asked about themselves, their politics and their vote before the election of 1996. Nearly
 everything in such a survey is correlated with everything else. A graph shows what is left when all other
-answers are known: who hangs together directly, and who only through others.
+answers are known: which depend on each other directly, and which only through others.
 """
 
 import matplotlib.pyplot as plt
@@ -51,18 +51,18 @@ print(model.to_frame().round(2).to_string(index=False))
 # %%
 # The figure
 # ----------
-# Blue: yes goes with yes; orange and dashed: with no. The vote has four neighbours. Once these are known,
-# income tells nothing more of it: the rich vote for Dole more often because more of them are Republicans.
-# ``figure.savefig("survey.pdf")`` is all that is left to do.
+# Blue: yes goes with yes; orange and dashed: yes goes with no. The vote has four neighbours. Given these,
+# income says nothing more about it: the rich vote for Dole more often because more of them are Republicans.
+# ``figure.savefig("survey.pdf")`` saves the figure.
 
 groups = ["politics"] * 5 + ["person"] * 5
 figure = sw.plot_graph(model, groups=groups).figure
 plt.show()
 
 # %%
-# Why so many edges
-# -----------------
-# With fewer edges the fit is worse by more than their price, with more edges it is better by less.
+# The number of edges
+# -------------------
+# With fewer edges the fit loses more than the penalty saves; with more edges it gains less than they cost.
 
 sw.plot_path(model)
 plt.show()

@@ -2,9 +2,8 @@
 Ising models: few neighbours, fewer mistakes
 ============================================
 
-Twenty variables that are yes or no, of which none depends directly on more than three others. 150 answers
-to learn from. Does it help to say "at most three neighbours", and how do separate regressions with an L1
-penalty do?
+Twenty binary variables, none of which depends directly on more than three others, and 150 samples. Does the
+constraint "at most three neighbours" help, and how well do separate regressions with an L1 penalty do?
 """
 
 import matplotlib.pyplot as plt
@@ -63,8 +62,8 @@ print(comparison.round(2).to_string())
 # %%
 # The mistakes in one of them
 # ---------------------------
-# The model with most mistakes without the limit: edges that are right are grey, those that are not there are
-# orange, those that were missed are dashed.
+# The model with most mistakes without the limit. Correct edges are grey, false ones orange, and missed ones
+# dashed.
 
 shown = int(wrong["any number"].argmax())
 true = set(models[shown].edges)

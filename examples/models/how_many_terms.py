@@ -2,8 +2,8 @@
 Schools: how many terms, by cross-validation
 ============================================
 
-Twelve facts on 303 school districts in California, their squares and products: 90 terms. Products may only
-be used with both factors, and cross-validation says how many terms there are in all.
+Twelve variables of 303 school districts in California, their squares and products: 90 terms. A product may
+only be used with both factors, and cross-validation chooses the number of terms.
 """
 
 import matplotlib.pyplot as plt
@@ -16,8 +16,8 @@ import swapwise as sw
 # %%
 # The terms
 # ---------
-# What is explained is the share of pupils above the national median. Some products are among the columns
-# already; they have an underscore.
+# The target is the share of pupils above the national median. The data already contain some products, whose
+# names have an underscore; these are left out.
 
 data = star98.load_pandas().data
 share = data["NABOVE"] / (data["NABOVE"] + data["NBELOW"])

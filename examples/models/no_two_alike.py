@@ -1,10 +1,10 @@
 """
-Breast cancer: no two columns that say the same
-===============================================
+Breast cancer: no two redundant columns
+=======================================
 
-Radius, perimeter and area of a cell are nearly the same number, and the best six columns hold two of them.
-Two rules that help a reader: no two columns that are highly correlated, and columns of at most three cell
-features, since a feature that is measured has its mean, its error and its worst value for nothing.
+Radius, perimeter and area of a cell are nearly redundant, and the best six columns contain two of them.
+Two constraints make the model easier to read: no two highly correlated columns, and columns from at most
+three cell features, since measuring a feature gives its mean, error and worst value at once.
 """
 
 import matplotlib.pyplot as plt
@@ -40,9 +40,9 @@ print(f"{len(apart.pairs)} of {X.shape[1] * (X.shape[1] - 1) // 2} pairs have a 
 # %%
 # What they choose
 # ----------------
-# The likelihood falls with every rule, as it must. The log loss of tumours that were left out does not:
-# over ten splits, no difference to any six is larger than twice its standard error. ``proven`` is the share
-# of the best likelihood within the rule that twenty nodes of branch and bound prove.
+# The likelihood falls with every rule, as it must. The log loss on held-out tumours does not get worse: over
+# ten splits, no difference from any six columns is larger than twice its standard error. ``proven`` is the
+# share of the best likelihood within the rule that twenty nodes of branch and bound prove.
 
 splits = StratifiedShuffleSplit(10, test_size=0.4, random_state=0)
 models, losses, rows = {}, {}, []
@@ -82,8 +82,7 @@ print(comparison.round(3).to_string())
 # %%
 # The coefficients
 # ----------------
-# Of two columns that say the same, each has a part of the coefficient. Where they exclude each other, one
-# has it all.
+# Two redundant columns share the coefficient between them. If they exclude each other, one has all of it.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), constrained_layout=True)
 for ax, name in zip(axes, ["any six", "no two correlated"], strict=True):

@@ -2,9 +2,9 @@
 Breast cancer: five different cell features
 ===========================================
 
-Each of ten cell features comes as mean, error and worst value: thirty columns, of which three always
-measure the same thing. The best five columns repeat some features. A partition matroid with one place per
-feature gives five different ones. What does that cost?
+Each of ten cell features comes as mean, error and worst value: thirty columns, in which three
+each measure the same thing. The best five columns repeat some features. A partition matroid with capacity
+one per feature gives five different ones. What does that cost?
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ SIZE, RIDGE = 5, 1e-3
 # %%
 # The constraint
 # --------------
-# "mean radius", "radius error" and "worst radius" are all "radius". One of them at most, and five in all:
+# "mean radius", "radius error" and "worst radius" are all "radius". At most one of them, and five in all:
 
 X, y = load_breast_cancer(as_frame=True, return_X_y=True)
 measures = pd.Series(X.columns.str.replace("mean |worst | error", "", regex=True), index=X.columns)
@@ -34,7 +34,7 @@ print(one_of_three)
 # %%
 # What it is compared with
 # ------------------------
-# Any five columns, and the columns that are left by the weakest L1 penalty that leaves no more than five.
+# Any five columns, and the columns kept by the weakest L1 penalty that keeps no more than five.
 
 
 def l1_columns(X, y):
@@ -56,9 +56,9 @@ choosers = {
 # %%
 # How well they do
 # ----------------
-# Ten times, columns are chosen and fitted on 60 % of the tumours and judged by the others; all are fitted
-# in the same way. Five different features cost nothing that can be told from chance: the differences are
-# within two of their standard errors.
+# Ten times, columns are chosen and fitted on 60 % of the tumours and scored on the others; all are fitted in
+# the same way. The cost of five different features is within chance: the differences are within two of their
+# standard errors.
 
 losses = {name: [] for name in choosers}
 used = {name: [] for name in choosers}
@@ -76,7 +76,7 @@ print(comparison.round(3).to_string())
 # %%
 # What they choose
 # ----------------
-# On standardised columns, so that bars compare:
+# On standardised columns, so that bars are comparable:
 
 standard = (X - X.mean()) / X.std()
 figure, axes = plt.subplots(1, 2, figsize=(10, 5), constrained_layout=True)

@@ -2,9 +2,8 @@
 Every constraint in a picture
 =============================
 
-Dots are elements, and the larger a dot, the more it is worth. Each panel draws the limits of one constraint
-and fills the set that is worth the most among those that it allows. :doc:`/choose-your-constraint` has the
-words and the code.
+Dots are elements; larger dots have larger weights. Each panel draws the limits of one constraint and fills a
+max-weight independent set. :doc:`/choose-your-constraint` has the explanations and the code.
 """
 
 import matplotlib.pyplot as plt
@@ -20,9 +19,9 @@ CHOSEN, EDGE, LIMIT, TOUCHED, REFUSED = "#1f6fb4", "#3a3a3a", "#6b6b6b", "#e3eef
 # %%
 # How it is drawn
 # ---------------
-# What is filled is computed: the heaviest independent set, with a proof that there is none heavier. Groups
-# are boxes, crossed lines are conflicts, arrows lead to what an element needs, a bar is a budget. Where
-# elements are edges, their dots are in the middle; squares are vertices, or things that elements take up.
+# The filled set is computed: a max-weight independent set, with a proof that none is heavier. Groups are
+# boxes, crossed lines are conflicts, arrows lead to what an element needs, a bar is a budget. Where elements
+# are edges, their dots are in the middle; squares are vertices, or things that elements use.
 
 
 def panel(title, call, constraint, worth):

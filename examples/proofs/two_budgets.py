@@ -2,8 +2,8 @@
 Sensors: two budgets at once
 ============================
 
-At most two sensors at each site and, of them all, at most three that are expensive. Prices have nothing to do
-with places: this is an intersection of two matroids.
+At most two sensors per site, and at most three expensive ones in all. Prices do not depend on sites: this is
+an intersection of two matroids.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ EXPENSIVE = 3
 # %%
 # The readings
 # ------------
-# Forty sensors at eight sites. The expensive ones see the weather at their site better.
+# Forty sensors at eight sites. The expensive ones measure the weather at their site more precisely.
 
 rng = np.random.default_rng(0)
 prices = rng.choice(["cheap", "expensive"], 40)
@@ -34,7 +34,7 @@ pd.crosstab(sensors["price"], sensors["site"])
 # %%
 # The budgets
 # -----------
-# What one swap cannot undo, an exchange of two for two can: hence ``q=2``.
+# An exchange of two for two can escape where no single swap improves: hence ``q=2``.
 
 budgets = sw.Intersection(
     sw.Partition(sensors["site"], 2),
@@ -46,7 +46,7 @@ X.columns[model.support_].tolist()
 # %%
 # How it was found
 # ----------------
-# Every move is on the record, with the strategy that made it:
+# The history has every move, with the strategy that made it:
 
 moves = model.result_.to_frame()
 moves[["added", "dropped", "value", "strategy"]].round(3)

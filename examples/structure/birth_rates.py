@@ -4,7 +4,7 @@ Birth rates: a country as a mixture of others
 
 What would a country's birth rate have been without a reform, a crisis, a war? Comparative studies
 ("synthetic control") answer with a mixture of a few other countries that followed the same course before. A
-mixture has no negative weights. Do they matter for the years to come?
+mixture has no negative weights. Does that improve forecasts?
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +19,7 @@ COUNTRIES, LAST = 5, 1990
 # %%
 # The data
 # --------
-# Children per woman, by year and country, for the countries of which all years are known.
+# Children per woman, by year and country, for the countries with data for all years.
 
 rates = fertility.load_pandas().data.set_index("Country Name").filter(regex=r"^\d").astype(float)
 rates = rates.dropna(axis=1, how="all").dropna().T
@@ -31,8 +31,8 @@ print(f"{rates.shape[1]} countries, {rates.index[0]} to {rates.index[-1]}")
 # %%
 # Every country in turn
 # ---------------------
-# Five others are chosen by the years up to 1990 and judged by those after it, with weights of both signs and
-# without negative ones. There is no intercept: a mixture of birth rates is a birth rate.
+# Five others are chosen on the years up to 1990 and evaluated on the later ones, with and without negative
+# weights. There is no intercept: a mixture of birth rates is a birth rate.
 
 
 def forecast(country, positive):
@@ -65,9 +65,9 @@ print(
 # %%
 # One of them
 # -----------
-# South Korea: Hong Kong and Thailand, or a sum of five countries with weights of both signs that fits the
-# past better. Not every country gains; on average they do. Countries are not independent of each other, so
-# the standard error is too small.
+# South Korea: Hong Kong and Thailand, or a sum of five countries with negative weights among them, which fits
+# the past better. Not every country gains, but the average does. Countries are not independent of each
+# other, so the standard error is too small.
 
 plt.rcParams["font.size"] = 13
 figure, axes = plt.subplots(figsize=(7, 4.4), constrained_layout=True)

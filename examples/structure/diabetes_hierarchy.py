@@ -20,7 +20,7 @@ SIZE = 8
 # %%
 # The terms
 # ---------
-# Sex has but two values, so it has no square. The names of the terms say which needs which.
+# Sex has only two values, so it has no square. The names of the terms define the hierarchy.
 
 data = load_diabetes(as_frame=True)
 expand = PolynomialFeatures(2, include_bias=False).set_output(transform="pandas")
@@ -33,9 +33,9 @@ print(f"{strong}: 'age sex' needs {' and '.join(X.columns[strong.parents[age_sex
 # %%
 # The best eight
 # --------------
-# R² on the data themselves, and of patients who were left out: twenty times, terms are chosen on one half and
-# judged by the other. The hierarchy has the lowest R² on the data, since it allows the fewest sets, and loses
-# nothing where it counts. The standard error is that of the difference to the hierarchy.
+# R² on the training data and on held-out patients: twenty times, terms are chosen on one half and scored on
+# the other. The hierarchy has the lowest R² on the training data, since it allows the fewest sets, and loses
+# nothing on held-out patients. The standard error is that of the difference from the hierarchy.
 
 rules = {"products with both factors": strong, "products with one factor": weak, "any eight terms": SIZE}
 models, scores, rows = {}, {}, []
@@ -66,7 +66,7 @@ print(f"any eight terms: {plain}")
 # %%
 # What is chosen
 # --------------
-# Standardised, so that bars compare. With the hierarchy each product stands beside its factors.
+# Standardised, so that bars are comparable. With the hierarchy each product comes with its factors.
 
 standard = (X - X.mean()) / X.std()
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.2), constrained_layout=True)

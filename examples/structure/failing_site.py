@@ -1,10 +1,10 @@
 """
-Digits: sensors that outlive the failure of a site
+Digits: sensors that survive the failure of a site
 ==================================================
 
-Eight of 64 pixels are to tell ten digits apart. Each row of pixels is a site with eight sensors, and some
-day one site fails. At most two sensors per site bound what is lost with it. What does that insurance cost
-as long as everything works?
+Classify ten digits from eight of 64 pixels. Each row of pixels is a site with eight sensors, and one day a
+site fails. A limit of two sensors per site bounds the loss. What does that insurance cost while everything
+works?
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +27,7 @@ rules = {"at most two per row": sw.Partition(row, 2, size=8), "any eight": sw.Un
 # %%
 # Failures
 # --------
-# What a sensor of a failed row would have read is replaced by its mean in the training data. Errors are
-# those of digits that were left out.
+# Readings of a failed row are replaced by their means in the training data. Errors are on held-out digits.
 
 rows, chosen = [], {}
 for train, test in StratifiedShuffleSplit(4, test_size=0.4, random_state=0).split(X, y):

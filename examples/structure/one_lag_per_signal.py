@@ -3,8 +3,8 @@ Delays: one lag per signal
 ==========================
 
 Eight inputs act on an output, each after a delay of its own. Which delays? Neighbouring lags of a signal
-have a correlation of 0.95, so the best eight of 96 lags are often two of a strong input and none of a weak
-one. One lag per signal is what is known of such a plant, and a partition matroid says it.
+have a correlation of 0.95, so the best eight of 96 lags often include two of a strong input and none of a
+weak one. Each signal of such a plant acts at one lag, and a partition matroid expresses that.
 """
 
 import matplotlib.pyplot as plt
@@ -39,7 +39,7 @@ def plant(seed):
 # %%
 # Forecasts
 # ---------
-# The mean square of the errors, divided by the variance of the noise: 1 is the best that anybody can do.
+# The mean square of the errors, divided by the variance of the noise: 1 is the best possible.
 
 signal = np.repeat(np.arange(SIGNALS), LAGS)
 models = {
@@ -64,7 +64,7 @@ print(comparison.round(3).to_string())
 # What it gains
 # -------------
 # Eight lags, one per signal, forecast better than the many that ``LassoCV`` keeps. Each grey line is one
-# plant. With far fewer rows all three are lost in the noise.
+# plant. With far fewer rows (60), ``LassoCV`` does better than both searches.
 
 plt.rcParams["font.size"] = 13
 figure, axes = plt.subplots(figsize=(7, 4.4), constrained_layout=True)

@@ -3,8 +3,8 @@ Breast cancer: which three things should be measured?
 =====================================================
 
 Ten features of a cell can be measured, and each gives three columns: mean, error and worst value. The price
-is the number of *features*, not of columns. How well can tumours be told apart by few features, and do
-programs that count columns find them?
+is the number of *features*, not of columns. How well do few features classify tumours, and do programs that
+count columns find them?
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +32,8 @@ print(*model.get_feature_names_out(), sep=", ")
 # %%
 # New tumours
 # -----------
-# Ten times, columns are chosen on 60 % of the tumours and judged by the others. Without the constraint,
-# the best one, two, three ... columns are taken, up to the last set that needs no further feature.
+# Ten times, columns are chosen on 60 % of the tumours and scored on the others. Without the constraint, the
+# best one, two, three ... columns are taken, up to the last set that needs no further feature.
 
 
 def unseen_loss(rule, train, test):
@@ -59,7 +59,7 @@ print(comparison.round(3))
 # %%
 # What it gains
 # -------------
-# With three features the loss is lower if they are asked for. With five or more the constraint no longer
+# With three features the loss is lower under the constraint. With five or more the constraint no longer
 # matters: the best columns come from that few features anyway. Splits of the same tumours overlap, so the
 # standard errors are somewhat too small.
 
