@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import log_loss, mean_poisson_deviance, mean_squared_error
-from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -496,3 +496,9 @@ def test_leaving_one_out_is_exact_for_least_squares():
     hat = design @ np.linalg.pinv(design)
     residuals = (y - hat @ y) / (1 - np.diag(hat))
     assert model.path_["cv_mean"][0] == pytest.approx(np.mean(residuals**2))
+
+
+def test_splitters_that_need_groups_of_rows_are_explained():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    with pytest.raises(ValueError, match=r"GroupKFold needs groups of rows.*cv=list\(GroupKFold\(5\)"):
+        sw.SparseRegressorCV(cv=GroupKFold(2)).fit(X, X[:, 0])

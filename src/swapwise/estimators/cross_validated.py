@@ -162,11 +162,24 @@ class CrossValidated(SparseEstimator):
         if self.criterion == "cv":
             if is_chunked(X):  # which splitters cannot look at, and need not
                 X = y = np.asarray(y)
-            splits = check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y)
-            folds = [self._fold(sample, split, sample_weight) for split in splits]
+            folds = [self._fold(sample, split, sample_weight) for split in self._splits(X, y)]
             self._report_missing_levels(sample, folds)
         size = self._size(sample, sample_weight)
         return SplitSample(sample.X, sample.y, sample.weight, sample.offset, folds, size)
+
+    def _splits(self, X: Any, y: Any) -> list[tuple[Any, Any]]:
+        """Return the rows to train on and to leave out, of each fold."""
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
+        try:
+            return list(splitter.split(X, y))
+        except ValueError as error:
+            if "'groups' parameter" not in str(error):
+                raise
+            kind = type(splitter).__name__
+            raise ValueError(
+                f"{kind} needs groups of rows, which fit does not take (groups= is for columns); give its "
+                f"splits instead: cv=list({kind}(5).split(X, y, groups))"
+            ) from error
 
     def _size(self, sample: Sample, sample_weight: Any) -> SampleSize:
         """Return how many samples there are, by what their weights are said to be."""

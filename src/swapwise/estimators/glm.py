@@ -147,7 +147,10 @@ class SparseGLMRegressor(FamilyRegressor):
         if isinstance(family, str) and family in REGRESSIONS:
             family = FAMILIES[family].family
         if not isinstance(family, Family):
-            raise ValueError(f"family must be one of {', '.join(REGRESSIONS)}, or a Family; got {family!r}")
+            others = "; SparseRegressor is for numbers with normal errors, SparseClassifier for classes"
+            raise ValueError(
+                f"family must be one of {', '.join(REGRESSIONS)}, or a Family{others}; got {family!r}"
+            )
         if alpha is None:
             return family
         if family.with_parameter is None:

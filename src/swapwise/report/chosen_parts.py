@@ -63,7 +63,9 @@ class Chosen:
         """Return the answer: how many were chosen, what is known of it, and the coefficients."""
         above = listed(facts) if facts else ""
         if not self.features:
-            nothing = f"{self._count()}: no feasible feature improves the fit."
+            is_path = hasattr(self.model, "path_")
+            why = "the size that was chosen is 0" if is_path else "no feasible feature improves the fit"
+            nothing = f"{self._count()}: {why}."
             return Part("chosen", "The answer", nothing, above=above)
         words = " ".join(filter(None, [f"{self._count()}{self._by_group()}.", *self._remarks()]))
         quantity = "coefficient per standard deviation of the feature"

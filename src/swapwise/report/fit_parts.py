@@ -30,8 +30,13 @@ def path_parts(model: Any) -> list[Part]:
     path, by = model.path_.sort_values("size"), model.criterion_
     unit = "capacity" if model.along == "capacity" else "size"
     tried = f"{len(path)} sizes, from {path['size'].min()} to {path['size'].max()}"
-    words = f"Of {tried}, {unit} {model.size_} was chosen, by {_label(model, by)}: small is good."
-    columns = [name for name in ("size", "n_features", CRITERIA[by], "cv_se", "value") if name in path]
+    rule = ", the smallest within one standard error of the least" if model.one_standard_error else ""
+    words = f"Of {tried}, {unit} {model.size_} was chosen, by {_label(model, by)}{rule}: small is good."
+    columns = [
+        name
+        for name in ("size", "n_features", CRITERIA[by], "cv_se", "value")
+        if name in path and path[name].notna().any()
+    ]
     rows = [[f"{float(value):.6g}" for value in row] for row in path[columns].to_numpy()]
     below = as_table([name.replace("_", " ") for name in columns], rows)
     return [Part("path", "Fit against size", words, path_chart(model, by), below)]
