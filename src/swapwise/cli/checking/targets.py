@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapwise.checks import unwarned, warn
-from swapwise.cli.checking.cells import holds_lists, is_number, not_numbers
+from swapwise.cli.checking.cells import is_number, not_numbers
 from swapwise.cli.failures import BadInput
 from swapwise.cli.messages import some_of
 from swapwise.cli.options import Family
@@ -39,8 +39,6 @@ def require_target(y: pd.Series, *, classes: bool) -> None:
     present = y.dropna()
     if present.empty:
         raise BadInput(f"the target {y.name!r} has no values: all {len(y)} are missing")
-    if holds_lists(y):
-        raise BadInput(f"the target {y.name!r} holds lists or the like, neither numbers nor text")
     wrong = None if is_number(y) else not_numbers(y, only_missing=classes)
     if wrong:
         raise BadInput(f"the target {wrong.message}")
