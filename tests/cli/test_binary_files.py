@@ -60,7 +60,7 @@ def test_an_index_with_the_name_of_a_column_is_told(stored):
 @pytest.mark.parametrize("one_hot", [True, False])
 def test_lists_are_told(stored, cells, one_hot):
     table = stored(TABLE.drop(columns="m").assign(parts=pd.Series(cells)))
-    with pytest.raises(BadInput, match=r"the column 'parts' holds lists or the like.*; --force-out leaves"):
+    with pytest.raises(BadInput, match=r"the column 'parts' holds lists or the like.* by --force-out"):
         require_usable(table, "y", one_hot=one_hot, drop_missing=True)
     for classes in (True, False):
         with pytest.raises(BadInput, match="the target 'parts' holds lists or the like"):

@@ -187,9 +187,12 @@ def test_not_all_of_very_many_are_told():
 
 
 def test_types_that_are_neither_are_told(table):
-    table = table[["y"]].assign(took=pd.to_timedelta(range(ROWS), unit="h"))
-    kind = f"type {table['took'].dtype}, neither numbers nor text"
-    assert told(table) == [f"the column 'took' has {kind}; --force-out leaves it out"]
+    table = table[["y"]].assign(took=pd.to_timedelta([1, 2] * (ROWS // 2), unit="h"))
+    for one_hot in (False, True):
+        (line,) = told(table, one_hot=one_hot)
+        assert line.startswith(
+            f"the column 'took' holds values of type {table['took'].dtype}, neither numbers"
+        )
 
 
 def test_the_target_comes_first_and_alone(tmp_path, table):

@@ -463,7 +463,9 @@ def test_offsets_that_do_not_go(table):
     refused("--exposure does not go with --family logistic", two, exposure="hours", **logistic)
     refused("--offset is for two classes, whose log-odds", table, offset="hours", **logistic)
     text = {"one_hot": True, **counts}
-    refused("--offset must be a column of numbers, got 'town' with 'Ulm'", table, offset="town", **text)
+    refused(
+        "--offset must be a column of finite numbers, got 'town' with 'Ulm'", table, offset="town", **text
+    )
     negative = table.assign(hours=-1.0)
     refused(
         "--exposure must be a column of positive numbers, got 'hours' with -1",

@@ -59,14 +59,18 @@ def not_numbers(column: pd.Series, *, only_missing: bool = False) -> Diagnostic 
 
     With ``only_missing``, only words for missing values among numbers count as wrong.
     """
+    from pandas import CategoricalDtype
     from pandas.api.types import is_datetime64_any_dtype, is_object_dtype, is_string_dtype
 
     name, there = repr(column.name), column.dropna()
-    is_text = is_object_dtype(column) or is_string_dtype(column)
-    if there.empty or not (is_text or is_datetime64_any_dtype(column)):
+    is_text, is_date = is_object_dtype(column) or is_string_dtype(column), is_datetime64_any_dtype(column)
+    if there.empty or isinstance(column.dtype, CategoricalDtype):
         return None
+    if holds_lists(column) or not (is_text or is_date):
+        what = "lists or the like" if is_text else f"values of type {column.dtype}"
+        return Diagnostic(f"{name} holds {what}, neither numbers nor text", "make numbers of them")
     words = there.astype(str).str.strip()
-    kinds = words.map({word: _kind(word) if is_text else "date" for word in words.unique()})
+    kinds = words.map({word: "date" if is_date else _kind(word) for word in words.unique()})
     odd, found = words[kinds != "number"], set(kinds)
     of_all, are_few = f"in {len(odd)} of {len(column)} rows", 2 * len(odd) < len(words)
     if found == {"number", "missing"} and are_few:

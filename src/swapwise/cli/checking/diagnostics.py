@@ -64,21 +64,13 @@ def _left_out(found: Iterable[Diagnostic]) -> list[str]:
 
 def _not_usable(column: pd.Series, one_hot: bool) -> Diagnostic | None:
     """Return what is wrong with a column that holds neither numbers nor words that several rows share."""
-    from pandas import CategoricalDtype
-    from pandas.api.types import is_object_dtype, is_string_dtype
-
-    name, is_category = str(column.name), isinstance(column.dtype, CategoricalDtype)
-    if holds_lists(column):
-        fact = f"the column {name!r} holds lists or the like, neither numbers nor text"
-        return Diagnostic(fact, LEAVE_OUT, (name,))
-    found = None if one_hot and _groups_rows(column) else not_numbers(column)
-    if found:
-        advice = f"{found.advice}, or leave out the column by --force-out"
-        return Diagnostic(f"the column {found.fact}", advice, (name,), decide=found.decide)
-    if is_category or is_object_dtype(column) or is_string_dtype(column):
+    is_text = column.dtype.kind == "O" and not holds_lists(column)
+    is_factor = one_hot and is_text and _groups_rows(column)
+    found = None if is_factor else not_numbers(column)
+    if found is None:
         return _not_a_factor(column, "rows")
-    fact = f"the column {name!r} has type {column.dtype}, neither numbers nor text"
-    return Diagnostic(fact, LEAVE_OUT, (name,))
+    advice = f"{found.advice}, or leave out the column by --force-out"
+    return Diagnostic(f"the column {found.fact}", advice, (str(column.name),), decide=found.decide)
 
 
 def _not_a_factor(column: pd.Series, rows: str) -> Diagnostic | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapwise.checks import unwarned, warn
-from swapwise.cli.checking.cells import holds_lists, is_number, not_numbers
+from swapwise.cli.checking.cells import is_number, not_numbers
 from swapwise.cli.failures import BadInput
 from swapwise.cli.messages import some_of
 from swapwise.cli.options import Family
@@ -39,8 +39,6 @@ def require_target(y: pd.Series, *, classes: bool) -> None:
     present = y.dropna()
     if present.empty:
         raise BadInput(f"the target {y.name!r} has no values: all {len(y)} are missing")
-    if holds_lists(y):
-        raise BadInput(f"the target {y.name!r} holds lists or the like, neither numbers nor text")
     wrong = None if is_number(y) else not_numbers(y, only_missing=classes)
     if wrong:
         raise BadInput(f"the target {wrong.message}")
@@ -110,18 +108,16 @@ def read_offset(column: pd.Series, family: Family, *, is_exposure: bool) -> Floa
         raise BadInput(f"{option} does not go with --family linear: take it off the target instead")
     if is_exposure and record.outcome == "class":
         raise BadInput("--exposure does not go with --family logistic; --offset is added to the log-odds")
-    if not is_number(column):
-        raise BadInput(f"{option} must be a column of numbers, got {column.name!r} with {column.iloc[0]!r}")
-    values = column.to_numpy(dtype=float)
-    if not np.isfinite(values).all():
-        raise BadInput(f"{option} must be a column of finite numbers, got {column.name!r} with infinite ones")
+    values = column.to_numpy(dtype=float) if is_number(column) else np.full(len(column), np.nan)
+    finite = np.isfinite(values)
+    if not finite.all():
+        got = f"{column.name!r} with {column.iloc[int(np.argmin(finite))]!r}"
+        raise BadInput(f"{option} must be a column of finite numbers, got {got}")
     if not is_exposure:
         return values
     if values.min() <= 0:
-        raise BadInput(
-            f"--exposure must be a column of positive numbers, got {column.name!r} with {values.min():g}; "
-            "--offset takes any numbers, and no logarithm"
-        )
+        got = f"{column.name!r} with {values.min():g}; --offset takes any numbers, and no logarithm"
+        raise BadInput(f"--exposure must be a column of positive numbers, got {got}")
     return np.log(values)
 
 

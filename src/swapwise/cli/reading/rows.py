@@ -107,16 +107,11 @@ def n_named(names: list[str]) -> int:
     return max((place for place, name in enumerate(names, 1) if name.strip()), default=0)
 
 
-class Layout(NamedTuple):
-    """Where the rows of a table are, how many cells the longest has, and whether all begin with a name."""
+def layout_of(text: str, separator: str, path: Path) -> tuple[array[int], int, bool]:
+    """Return in which lines rows begin, how many cells the longest has, and whether names of rows come first.
 
-    lines: array[int]
-    width: int
-    has_one_more: bool
-
-
-def layout_of(text: str, separator: str, path: Path) -> Layout:
-    """Look at every row, or say which has too many or too few cells, or seems to be within quotes."""
+    Rows with too many or too few cells are refused, and those that seem to be within quotes.
+    """
     rows = rows_of(text, separator, path)
     names = next(rows).cells
     least, width, lines, firsts, long = n_named(names), len(names), array("q"), set[str](), None
@@ -136,7 +131,7 @@ def layout_of(text: str, separator: str, path: Path) -> Layout:
         advice = "decimal commas? save the table with semicolons or points; " if separator == "," else ""
         names_of_rows = "names of rows must be different, and in all rows"
         raise BadInput(f"{_wrong_width(long, least, path)}; {advice}{names_of_rows}")
-    return Layout(lines, width, long is not None)
+    return lines, width, long is not None
 
 
 def _wrong_width(row: Row, n_names: int, path: Path) -> str:

@@ -61,31 +61,21 @@ class _File:
         """All from the names on, in the lines of the file."""
         return "\n" * self.n_above + self.content[self.start :].decode()
 
-    def parse(self, width: int, decimal: str) -> pd.DataFrame:
+    def parse(self, width: int, decimal: str, *, in_parts: bool = True) -> pd.DataFrame:
         """Return the columns below the names, by their places."""
         import pandas as pd
 
-        def read(*, in_parts: bool) -> pd.DataFrame:
-            body = BytesIO(self.content)
-            body.seek(self.body)
-            return pd.read_csv(
-                body,
-                sep=self.separator,
-                decimal=decimal,
-                header=None,
-                names=range(width),
-                index_col=False,
-                skipinitialspace=b" " in self.content,  # which takes pandas a third longer
-                low_memory=in_parts,
-            )
-
+        body = BytesIO(self.content)
+        body.seek(self.body)
+        how = {"sep": self.separator, "decimal": decimal, "low_memory": in_parts and width < MANY_COLUMNS}
+        blanks = {"skipinitialspace": b" " in self.content}  # which takes pandas a third longer
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # cells would be lost
             warnings.simplefilter("error", pd.errors.DtypeWarning)  # numbers in some parts, text in others
             try:
-                return read(in_parts=width < MANY_COLUMNS)
+                return pd.read_csv(body, header=None, names=range(width), index_col=False, **how, **blanks)
             except pd.errors.DtypeWarning:
-                return read(in_parts=False)
+                return self.parse(width, decimal, in_parts=False)
 
 
 def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
@@ -208,25 +198,22 @@ def _parsed(file: _File, decimal: str) -> tuple[pd.DataFrame, bool]:
 def _is_plain(file: _File, table: pd.DataFrame) -> bool:
     """Return whether every row is certainly one line, with a cell for each name, as pandas has read them."""
     content, start = file.content, file.body
-    body = np.frombuffer(content, dtype=np.uint8)[start:]
-    ends = body == ord("\n")
+    ends = np.frombuffer(content, dtype=np.uint8)[start:] == ord("\n")
     if np.count_nonzero(ends) + (not content.endswith(b"\n")) != len(table):
         return False
     if b"\r" in content and content.count(b"\r", start) != content.count(b"\r\n", start):
         return False
-    n_separators = n_named(file.names) - 1
-    if not table[n_separators].isna().any():
-        return True  # a row that is too short lacks its last cell at least
-    if len(file.separator) > 1 or ord(file.separator) > 127:
+    # A row that is too short lacks its last cell at least.
+    last = n_named(file.names) - 1
+    doubtful = np.flatnonzero(table[last].isna())
+    if not len(doubtful):
+        return True
+    lines = start + np.concatenate([[0], np.flatnonzero(ends) + 1, [len(ends)]])
+    text = b"".join(content[lines[row] : lines[row + 1]] for row in doubtful).decode()
+    try:
+        return all(len(row.cells) > last for row in rows_of(text, file.separator, file.path))
+    except BadInput:
         return False
-    starts = np.append(0, np.flatnonzero(ends[:-1]) + 1)
-    signs, quotes = body == ord(file.separator), body == ord('"')
-    if quotes.any():
-        n_quotes = np.cumsum(quotes)
-        if (n_quotes[starts[1:] - 1] % 2).any():  # a quote that is part of a cell
-            return False
-        signs &= n_quotes % 2 == 0
-    return bool((np.add.reduceat(signs, starts, dtype=np.int64) >= n_separators).all())
 
 
 def _stripped(table: pd.DataFrame, decimal: str) -> pd.DataFrame:
