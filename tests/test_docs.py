@@ -11,6 +11,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -61,6 +62,33 @@ def test_every_public_name_leads_to_others_and_has_an_example(thing):
 @pytest.mark.parametrize("thing", [*METHODS, *RULES, *THEOREMS], ids=lambda thing: thing.__name__)
 def test_theorems_and_methods_name_their_papers(thing):
     assert "\nReferences\n----------\n- " in inspect.getdoc(thing) or thing is swapwise.Constant
+
+
+def names_under(heading, thing):
+    section = re.search(
+        rf"^{heading}\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", inspect.getdoc(thing), re.MULTILINE | re.DOTALL
+    )
+    lines = [line.split(" :")[0] for line in section[1].splitlines() if re.match(r"\S", line)]
+    return [name.strip(" *") for line in lines for name in line.split(",")]
+
+
+DESCRIBED = [thing for thing in PUBLIC if callable(thing) and "\nParameters\n---" in inspect.getdoc(thing)]
+
+
+@pytest.mark.parametrize("thing", DESCRIBED, ids=lambda thing: thing.__name__)
+def test_the_parameters_described_are_those_of_the_signature(thing):
+    assert sorted(names_under("Parameters", thing)) == sorted(inspect.signature(thing).parameters)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in swapwise.__all__ if re.match("Sparse.*(or|er)(CV)?$", name)]
+)
+def test_the_attributes_described_are_those_of_a_fit(name):
+    model = getattr(swapwise, name)().fit(np.eye(20)[:, :2], np.arange(20) % 2)
+    described = {*names_under("Attributes", type(model))}
+    assert {name for name in vars(model) if name.endswith("_") and name[0] != "_"} <= described
+    # Some are there only if columns have names, or the family has a dispersion.
+    assert {name for name in described if not hasattr(model, name)} <= {"feature_names_in_", "alpha_"}
 
 
 def test_pages_of_constraints_show_what_users_call(monkeypatch):

@@ -35,7 +35,7 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
     Parameters
     ----------
     constraint, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
-    iter, tol, time_limit, random_state, progress :
+    max_iter, tol, time_limit, random_state, progress :
         See :class:`SparseRegressor`.
     ridge : float, optional
         Weight of the penalty ``ridge · ‖coef‖² / 2`` (of standardised columns, with ``standardize``) on the
@@ -54,7 +54,8 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
     intercept_ : array of shape (1,) or (n_classes,)
     family_ : Family
         The record of the family: of two classes, or of several.
-    support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_ :
+    support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_, \
+    feature_std_, n_samples_fit_ :
         See :class:`SparseRegressor`.
 
     See Also

@@ -23,8 +23,8 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
     Parameters
     ----------
     constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
-    bs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
-    iter, tol, time_limit, random_state, progress :
+    n_jobs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
+    max_iter, tol, time_limit, random_state, progress :
         See :class:`SparseRegressorCV`. The held-out loss is the log-loss. With K > 2 classes, a feature
         counts as K - 1 coefficients, and so does the intercept.
     ridge, class_weight :
@@ -36,7 +36,7 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
     criterion_, n_folds_, size_, path_, path_supports_, path_coefs_, n_iter_ :
         See :class:`SparseRegressorCV`; the deviance is minus twice the log-likelihood.
     classes_, coef_, intercept_, support_, selection_frequency_, result_, constraint_, n_features_in_, \
-    ure_names_in_ :
+    feature_names_in_, feature_std_, n_samples_fit_ :
         See :class:`SparseClassifier`, for the chosen size.
 
     See Also

@@ -37,7 +37,7 @@ class SparseGLMRegressor(FamilyRegressor):
     Parameters
     ----------
     constraint, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
-    iter, tol, time_limit, random_state, progress :
+    max_iter, tol, time_limit, random_state, progress :
         See :class:`SparseRegressor`.
     family : "poisson", "gamma", "negative-binomial", or a Family
         What the target is: counts; amounts, which are positive, with a constant coefficient of variation;
@@ -62,7 +62,8 @@ class SparseGLMRegressor(FamilyRegressor):
         The record of the family.
     alpha_ : float
         The dispersion that the fit was made with, of the negative binomial family only.
-    support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_ :
+    support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_, \
+    feature_std_, n_samples_fit_ :
         See :class:`SparseRegressor`.
 
     See Also

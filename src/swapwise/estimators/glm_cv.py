@@ -18,8 +18,8 @@ class SparseGLMRegressorCV(FamilyRegressorCV, SparseGLMRegressor):
     Parameters
     ----------
     constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
-    bs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
-    iter, tol, time_limit, random_state, progress :
+    n_jobs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
+    max_iter, tol, time_limit, random_state, progress :
         See :class:`SparseRegressorCV`. The held-out loss is the mean deviance of the family.
     family, ridge :
         See :class:`SparseGLMRegressor`.
@@ -34,7 +34,7 @@ class SparseGLMRegressorCV(FamilyRegressorCV, SparseGLMRegressor):
         See :class:`SparseRegressorCV`. The deviance of the gamma family is minus twice the log-likelihood
         at the best shape for each size, but for a constant: like that of least squares, it knows no scale.
     coef_, intercept_, family_, alpha_, support_, selection_frequency_, result_, constraint_, \
-    atures_in_, feature_names_in_ :
+    n_features_in_, feature_names_in_, feature_std_, n_samples_fit_ :
         See :class:`SparseGLMRegressor`, for the chosen size.
 
     See Also

@@ -15,7 +15,7 @@ class SparsePoissonRegressor(FamilyRegressor):
     Parameters
     ----------
     constraint, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
-    iter, tol, time_limit, random_state, progress :
+    max_iter, tol, time_limit, random_state, progress :
         See :class:`SparseRegressor`.
     ridge : float, optional
         Weight of the penalty ``ridge · ‖coef‖² / 2`` (of standardised columns, with ``standardize``) on the
@@ -28,7 +28,8 @@ class SparsePoissonRegressor(FamilyRegressor):
     intercept_ : float
     family_ : Family
         The record of the Poisson family.
-    support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_ :
+    support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_, \
+    feature_std_, n_samples_fit_ :
         See :class:`SparseRegressor`.
 
     See Also

@@ -12,8 +12,8 @@ class SparsePoissonRegressorCV(FamilyRegressorCV, SparsePoissonRegressor):
     Parameters
     ----------
     constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
-    bs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
-    iter, tol, time_limit, random_state, progress :
+    n_jobs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
+    max_iter, tol, time_limit, random_state, progress :
         See :class:`SparseRegressorCV`. The held-out loss is the mean Poisson deviance.
     ridge : float, optional
         See :class:`SparsePoissonRegressor`.
@@ -23,7 +23,7 @@ class SparsePoissonRegressorCV(FamilyRegressorCV, SparsePoissonRegressor):
     criterion_, n_folds_, size_, path_, path_supports_, path_coefs_, n_iter_ :
         See :class:`SparseRegressorCV`.
     coef_, intercept_, family_, support_, selection_frequency_, result_, constraint_, n_features_in_, \
-    ure_names_in_ :
+    feature_names_in_, feature_std_, n_samples_fit_ :
         See :class:`SparsePoissonRegressor`, for the chosen size.
 
     See Also

@@ -93,7 +93,7 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
     path_coefs_ : array of shape (n_sizes, ...)
         The ``coef_`` of each size.
     coef_, intercept_, support_, selection_frequency_, result_, constraint_, n_features_in_, \
-    ure_names_in_ :
+    feature_names_in_, feature_std_, n_samples_fit_ :
         See :class:`SparseRegressor`, for the chosen size. Restarts may make them better than the path.
     n_iter_ : int
         The number of moves on the record of ``result_``, at least 1.

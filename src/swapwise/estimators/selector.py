@@ -45,7 +45,7 @@ class SparseSelector(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     constraint : int, constraint, or callable
-        See :class:`SparseRegressor`, which also describes all parameters that are not named here.
+        See :class:`SparseRegressor`.
     loss : "auto", "squared", "logistic", "poisson", "gamma" or "negative-binomial"
         What "best" means: the fit of :class:`SparseRegressor`, :class:`SparseClassifier`,
         :class:`SparsePoissonRegressor` or :class:`SparseGLMRegressor`. ``"auto"`` is squared for floats with
@@ -54,6 +54,9 @@ class SparseSelector(SelectorMixin, BaseEstimator):
         measurements.
     ridge : float, optional
         See the estimator for the loss; None is that estimator's default.
+    method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, max_iter, \
+    tol, time_limit, random_state, progress :
+        See :class:`SparseRegressor`.
 
     Attributes
     ----------
