@@ -64,63 +64,27 @@ def test_what_was_done_is_not_told_again(table):
     require_usable(less, "y", one_hot=True, drop_missing=True)
 
 
-def as_they_are(table):
-    return table
+CHANGED = {
+    "nothing": lambda table: table,
+    "strange names": lambda table: table.rename(
+        columns={"date": "date, day", "station_id": "the station's $id", "no2": "-no2"}
+    ).assign(unit="5 ppb"),
+    "options for names": lambda table: table.rename(columns={"date": "-date", "station_id": "-id"}),
+    "a name that is two": lambda table: table.rename(columns={"date": "a", "station_id": "b"}).assign(
+        **{"a,b": range(ROWS)}
+    ),
+    "an empty column": lambda table: table.assign(nothing=np.nan, hardly=[1.0] + [np.nan] * (ROWS - 1)),
+    "all rows incomplete": lambda table: table.assign(no2=[1.0, np.nan] * 30, o3=[np.nan, 2.0] * 30),
+    "words that rows take along": lambda table: table.assign(
+        kind=["a"] * 55 + ["b"] * 5, no2=[1.5, 2.5] * 27 + [1.0] + [np.nan] * 5
+    ),
+    "infinite numbers": lambda table: table.assign(ratio=[np.inf, *range(59)], other=[*range(59), -np.inf]),
+    "typing errors": lambda table: table.assign(age=["4O", *range(59)], size=["?", *range(59)]),
+    "one word": lambda table: table.assign(country="DE", nearly=["DE"] * 59 + [None]),
+}
 
 
-def with_strange_names(table):
-    names = {"date": "date, day", "station_id": "the station's $id", "no2": "-no2"}
-    return table.rename(columns=names).assign(unit="5 ppb")
-
-
-def with_options_for_names(table):
-    return table.rename(columns={"date": "-date", "station_id": "-id"})
-
-
-def with_a_name_that_is_two(table):
-    return table.rename(columns={"date": "a", "station_id": "b"}).assign(**{"a,b": range(ROWS)})
-
-
-def with_an_empty_column(table):
-    return table.assign(nothing=np.nan, hardly=[1.0] + [np.nan] * (ROWS - 1))
-
-
-def with_all_rows_incomplete(table):
-    return table.assign(no2=[1.0, np.nan] * (ROWS // 2), o3=[np.nan, 2.0] * (ROWS // 2))
-
-
-def with_words_that_rows_take_along(table):
-    kind = ["a"] * (ROWS - 5) + ["b"] * 5
-    return table.assign(kind=kind, no2=[1.5, 2.5] * 27 + [1.0] + [np.nan] * 5)
-
-
-def with_infinite_numbers(table):
-    return table.assign(ratio=[np.inf, *range(ROWS - 1)], other=[*range(ROWS - 1), -np.inf])
-
-
-def with_typing_errors(table):
-    return table.assign(age=["4O", *range(ROWS - 1)], size=["?", *range(ROWS - 1)])
-
-
-def with_one_word(table):
-    return table.assign(country="DE", nearly=["DE"] * (ROWS - 1) + [None])
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        as_they_are,
-        with_strange_names,
-        with_options_for_names,
-        with_a_name_that_is_two,
-        with_an_empty_column,
-        with_all_rows_incomplete,
-        with_words_that_rows_take_along,
-        with_infinite_numbers,
-        with_typing_errors,
-        with_one_word,
-    ],
-)
+@pytest.mark.parametrize("changed", CHANGED.values(), ids=CHANGED)
 def test_the_suggested_options_work(tmp_path, table, changed):
     path = tmp_path / "t.csv"
     changed(table).to_csv(path, index=False)
@@ -137,10 +101,10 @@ def test_the_suggested_options_work(tmp_path, table, changed):
 
 
 def test_names_are_quoted_for_the_shell(table):
-    last = told(with_strange_names(table))[-1]
+    last = told(CHANGED["strange names"](table))[-1]
     together = "'the station'\"'\"'s $id,unit'"
     assert last == f"try: --force-out {together} --force-out 'date, day' --drop-missing --one-hot"
-    assert "--force-out=-date,-id" in told(with_options_for_names(table))[-1]
+    assert "--force-out=-date,-id" in told(CHANGED["options for names"](table))[-1]
 
 
 def test_columns_that_leave_no_rows_are_named():
@@ -155,10 +119,10 @@ def test_columns_that_leave_no_rows_are_named():
 
 
 def test_words_that_never_change_are_told(table):
-    assert "  the column 'country' is 'DE' in all rows" in told(with_one_word(table))
-    assert "  the column 'nearly' is 'DE' in all rows" in told(with_one_word(table))
+    assert "  the column 'country' is 'DE' in all rows" in told(CHANGED["one word"](table))
+    assert "  the column 'nearly' is 'DE' in all rows" in told(CHANGED["one word"](table))
     some = "rows without missing values"
-    assert f"  the column 'kind' is 'a' in all {some}" in told(with_words_that_rows_take_along(table))
+    assert f"  the column 'kind' is 'a' in all {some}" in told(CHANGED["words that rows take along"](table))
     few = pd.DataFrame({"kind": [*"aabbcc"], "a": [1, None] * 3, "y": range(6)})
     assert f"  the column 'kind' has 3 different values in 3 {some}, too many for --one-hot" in told(few)
 

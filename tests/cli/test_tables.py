@@ -133,32 +133,7 @@ def test_forced_names_are_columns(table):
     assert (words["forced in"], words["forced out"]) == ("'height, m'", "k, age")
 
 
-FORCED = {
-    "the target in": ({"force_in": ["y"]}, "--force-in names the target 'y'"),
-    "the target out": ({"force_out": ["y"]}, "--force-out names the target 'y'"),
-    "in and out": ({"force_in": ["h,k"], "force_out": ["k"]}, "--force-in and --force-out both name 'k'"),
-    "unknown": ({"force_in": ["hh"]}, "--force-in names 'hh', but the data have no such column"),
-    "a dummy": ({"force_in": ["town_Ulm"]}, "no such column (did you mean 'town'?)"),
-    "no value": (
-        {"force_out": ["town_Rom"]},
-        "--force-out names 'town_Rom', but the data have no such column",
-    ),
-}
-
-
-@pytest.mark.parametrize("mistake", FORCED)
-def test_forced_names_that_cannot_be(towns, mistake):
-    options, message = FORCED[mistake]
-    refused(message, towns, **options)
-
-
 def test_forced_features_must_be_allowed_together(tmp_path, table):
-    refused(
-        "--force-in names 3 features, but at most 2 in all are allowed; --size 3 allows them",
-        table,
-        force_in=["h,k,age"],
-        size=2,
-    )
     roofs = table.rename(columns={"h": "roof_h", "k": "roof_k"})
     by_prefix = {"groups_from_prefix": "_", "force_in": ["roof_h,roof_k"]}
     refused("names 2 features of group 'roof', but at most 1 of each is allowed", roofs, **by_prefix)
@@ -333,10 +308,6 @@ def test_numbers_and_a_word_may_be_classes_or_text(tmp_path, table):
     assert set(problem_of(read, family=Family.LOGISTIC).dataset.y) == {"1", "2", "other"}
 
 
-def test_text_is_still_called_text(towns):
-    refused("no numbers in the column 'town', such as 'Ulm'; --one-hot encodes", towns)
-
-
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y", "%Y-%m-%d %H:%M", None])
 def test_dates_are_called_dates(table, form):
     days = pd.Series(pd.date_range("2021-02-03", periods=ROWS))
@@ -430,51 +401,12 @@ def test_a_feature_may_be_called_feature(tmp_path):
 # Targets.
 
 
-def test_classes_are_few(table):
-    logistic = {"family": Family.LOGISTIC}
-    repeated = pd.concat([table] * 3, ignore_index=True)
-    refused("must hold classes for --family logistic, got", repeated, **logistic)
-    refused("such as 0.3; --family linear fits numbers", table.assign(y=np.arange(ROWS) + 0.3), **logistic)
-    names = [f"person {number}" for number in range(ROWS)]
-    refused("such as person 0; a class needs several rows", table.assign(y=names), **logistic)
-    with pytest.warns(UserWarning, match="the 14 different numbers of the target 'y' are a class each"):
-        problem_of(table.assign(y=np.arange(ROWS) % 14), **logistic)
-
-
 @pytest.mark.parametrize("pair", [(0, 1), ("no", "yes"), (False, True), (1.0, 2.0), (0.5, 1.5), (-1, 1)])
 @pytest.mark.filterwarnings("error")
 def test_two_values_are_classes(table, pair):
     problem = problem_of(table.assign(y=list(pair) * (ROWS // 2)), family=Family.LOGISTIC, choose=Choice.CV)
     sw.SparseClassifier(1).fit(problem.dataset.X, problem.dataset.y.to_numpy())
     assert problem.dataset.y.nunique() == 2
-
-
-def test_offsets_that_do_not_go(table):
-    table = table.assign(y=np.arange(ROWS) % 3, hours=1.0, town=["Ulm", "Bonn"] * (ROWS // 2))
-    counts = {"family": Family.POISSON}
-    refused("--exposure names 'hour', but the data have no such column", table, exposure="hour", **counts)
-    refused("--offset names the target 'y'", table, offset="y", **counts)
-    refused(
-        "--force-in names 'hours', which is the offset", table, offset="hours", force_in=["hours"], **counts
-    )
-    refused("--offset does not go with --family linear", table, offset="hours", one_hot=True)
-    logistic = {"family": Family.LOGISTIC, "one_hot": True}
-    two = table.assign(y=np.arange(ROWS) % 2)
-    refused("--exposure does not go with --family logistic", two, exposure="hours", **logistic)
-    refused("--offset is for two classes, whose log-odds", table, offset="hours", **logistic)
-    text = {"one_hot": True, **counts}
-    refused(
-        "--offset must be a column of finite numbers, got 'town' with 'Ulm'", table, offset="town", **text
-    )
-    negative = table.assign(hours=-1.0)
-    refused(
-        "--exposure must be a column of positive numbers, got 'hours' with -1",
-        negative,
-        exposure="hours",
-        **text,
-    )
-    with pytest.raises(BadParameter, match=r"give --offset or --exposure, .* not both"):
-        asked(offset="hours", exposure="hours")
 
 
 def test_an_offset_is_no_feature(table):
@@ -484,19 +416,6 @@ def test_an_offset_is_no_feature(table):
     assert "hours" not in problem.dataset.X
     np.testing.assert_allclose(problem.offset, np.log(table["hours"]))
     assert problem.request.in_words()["exposure"] == "hours"
-
-
-def test_targets_that_no_family_can_explain(table):
-    negative = table.assign(y=np.arange(ROWS) - 1)
-    refused("must hold counts for --family poisson, got -1", negative, family=Family.POISSON)
-    for least in (0, -1):
-        amounts = table.assign(y=np.arange(ROWS) + least)
-        refused(f"must hold positive amounts for --family gamma, got {least}", amounts, family=Family.GAMMA)
-    refused("counts for --family negative-binomial, got -1", negative, family=Family.NEGATIVE_BINOMIAL)
-    zeros = "the target 'y' is constant: it is 0 in all 40 rows"
-    refused(zeros, table.assign(y=0), family=Family.POISSON)
-    for family in Family:
-        refused("infinite numbers in the target 'y'", table.assign(y=[np.inf, 1] * 20), family=family)
 
 
 def test_counts_that_are_none_are_told(table):
@@ -531,22 +450,6 @@ def test_blanks_make_no_classes(table):
     for kind in ("object", "category"):
         problem = problem_of(table.assign(y=y.astype(kind)), family=Family.LOGISTIC)
         assert problem.dataset.y.tolist() == ["no", "yes"] * (ROWS // 2)
-    refused("is constant: it is no in all 40", table.assign(y=["no", "no "] * 20), family=Family.LOGISTIC)
-
-
-def test_targets_without_values_are_told(table):
-    refused("the target 'y' has no values: all 40 are missing", table.assign(y=np.nan), drop_missing=True)
-
-
-def test_forced_columns_must_vary(table):
-    refused("--force-in names 'k', which is constant: it is 3 in all 40", table.assign(k=3), force_in=["k"])
-    assert problem_of(table.assign(k=3)).dataset.variables == ["age", "h", "k"]
-
-
-def test_there_must_be_rows(table):
-    refused("there must be at least 3 rows to choose by, got 1", table[:1])
-    refused("there must be at least 3 rows to choose by, got 2", table[:2])
-    assert len(problem_of(table[:3]).dataset.X) == 3
 
 
 def test_there_must_be_as_many_rows_as_folds(table):
@@ -575,12 +478,6 @@ def test_sizes_that_no_choice_has_are_left_out(table):
     roofs = table.rename(columns={"h": "roof_h", "k": "roof_k"})
     with pytest.warns(UserWarning, match="at most 2 can be chosen"):
         assert problem_of(roofs, path="3:5", groups_from_prefix="_").request.sizes == range(2, 3)
-    refused(
-        "--path must go up to 2 or more, the number of features in --force-in, got 1",
-        table,
-        path="1:1",
-        force_in=["h,k"],
-    )
 
 
 def test_the_default_size_is_told(table):
@@ -588,3 +485,58 @@ def test_the_default_size_is_told(table):
     assert problem.constraint.max_size() == 3
     assert problem.request.in_words()["limits"] == "at most 3 in all"
     assert "limits" not in problem_of(table, choose=Choice.BIC).request.in_words()
+
+
+# What is refused: the message, what the columns hold, and the options.
+
+LOGISTIC, POISSON = {"family": Family.LOGISTIC}, {"family": Family.POISSON}
+TOWN, TWO, THREE, HOURS = ["Ulm", "Bonn"] * 20, [0, 1] * 20, np.arange(ROWS) % 3, {"hours": 1.0}
+REFUSED = [
+    ("--force-in names the target 'y'", {}, {"force_in": ["y"]}),
+    ("--force-out names the target 'y'", {}, {"force_out": ["y"]}),
+    ("--force-in and --force-out both name 'k'", {}, {"force_in": ["h,k"], "force_out": ["k"]}),
+    ("--force-in names 'hh', but the data have no such column", {}, {"force_in": ["hh"]}),
+    ("no such column (did you mean 'town'?)", {"town": TOWN}, {"force_out": ["town_Ulm"]}),
+    ("at most 2 in all are allowed; --size 3 allows them", {}, {"force_in": ["h,k,age"], "size": 2}),
+    ("--path must go up to 2 or more, the number of", {}, {"path": "1:1", "force_in": ["h,k"]}),
+    ("--force-in names 'k', which is constant: it is 3 in all 40", {"k": 3}, {"force_in": ["k"]}),
+    ("no numbers in the column 'town', such as 'Ulm'; --one-hot encodes", {"town": TOWN}, {}),
+    ("the target 'y' has no values: all 40 are missing", {"y": np.nan}, {"drop_missing": True}),
+    ("the target 'y' must hold numbers, got text such as 'Ulm'; for classes, --family log", {"y": TOWN}, {}),
+    ("the target 'y' is constant: it is 0 in all 40 rows", {"y": 0}, POISSON),
+    ("is constant: it is no in all 40", {"y": ["no", "no "] * 20}, LOGISTIC),
+    ("such as 0.3; --family linear fits numbers", {"y": np.arange(ROWS) + 0.3}, LOGISTIC),
+    ("person 0; a class needs several rows", {"y": [f"person {n}" for n in range(ROWS)]}, LOGISTIC),
+    ("must hold counts for --family poisson, got -1", {"y": np.arange(ROWS) - 1}, POISSON),
+    ("positive amounts for --family gamma, got 0", {"y": np.arange(ROWS)}, {"family": Family.GAMMA}),
+    *[("infinite numbers in the target 'y'", {"y": [np.inf, 1] * 20}, {"family": one}) for one in Family],
+    ("--exposure names 'hour', but the data have no such", HOURS, POISSON | {"exposure": "hour"}),
+    ("--offset names the target 'y'", {"y": THREE}, POISSON | {"offset": "y"}),
+    ("names 'hours', which is the offset", HOURS, POISSON | {"offset": "hours", "force_in": ["hours"]}),
+    ("--offset does not go with --family linear", HOURS, {"offset": "hours"}),
+    ("--exposure does not go with --family logistic", HOURS | {"y": TWO}, LOGISTIC | {"exposure": "hours"}),
+    ("--offset is for two classes, whose log-odds", HOURS | {"y": THREE}, LOGISTIC | {"offset": "hours"}),
+    ("of finite numbers, got 't' with 'Ulm'", {"y": THREE, "t": TOWN}, POISSON | {"offset": "t"}),
+    ("of positive numbers, got 'h' with -1", {"y": THREE, "h": -1.0}, POISSON | {"exposure": "h"}),
+]
+
+
+@pytest.mark.parametrize(("message", "columns", "options"), REFUSED)
+def test_what_cannot_be_is_refused(table, message, columns, options):
+    refused(message, table.assign(**columns), **options)
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_there_must_be_rows(table, rows):
+    refused(f"there must be at least 3 rows to choose by, got {rows}", table[:rows])
+    assert len(problem_of(table[:3]).dataset.X) == 3
+
+
+def test_an_offset_and_an_exposure_are_one_too_many():
+    with pytest.raises(BadParameter, match=r"give --offset or --exposure, .* not both"):
+        asked(offset="hours", exposure="hours")
+
+
+def test_many_numbers_may_be_classes(table):
+    with pytest.warns(UserWarning, match="the 14 different numbers of the target 'y' are a class each"):
+        problem_of(table.assign(y=np.arange(ROWS) % 14), **LOGISTIC)

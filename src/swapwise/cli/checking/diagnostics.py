@@ -54,8 +54,8 @@ def _diagnostics(table: pd.DataFrame, target: str, one_hot: bool, drop_missing: 
         return [*unusable, *missing]
     rows = "rows without missing values" if len(rest) < len(table) else "rows"
     texts = [name for name in texts if name in rest]
-    found = [_not_a_factor(rest[name], rows) or (None if one_hot else _factor(rest[name])) for name in texts]
-    return [*unusable, *missing, *filter(None, found), *_infinite(rest.drop(columns=[target, *texts]))]
+    late = [_not_a_factor(rest[name], rows) or (None if one_hot else _factor(rest[name])) for name in texts]
+    return [*unusable, *missing, *filter(None, late), *_infinite(rest.drop(columns=[target, *texts]))]
 
 
 def _left_out(found: Iterable[Diagnostic]) -> list[str]:
