@@ -85,8 +85,8 @@ class TestReport:
     def test_what_goes_wrong_leaves_the_old_page(self, data, tmp_path):
         model = sw.SparseRegressor(2).fit(*data)
         (tmp_path / "answer.html").write_text("old")
-        with pytest.raises(TypeError, match=r"X must be a pandas.DataFrame"):
-            model.report(tmp_path / "answer.html", data[0].to_numpy(), data[1])
+        with pytest.raises(ValueError, match=r"X must have the 4 columns of the training data, got 3"):
+            model.report(tmp_path / "answer.html", data[0][["a", "b", "c"]], data[1])
         assert (tmp_path / "answer.html").read_text() == "old"
         with pytest.raises(NotFittedError):
             sw.SparseRegressor(2).report(tmp_path / "answer.html")
@@ -102,3 +102,60 @@ def test_bars_are_per_standard_deviation_unless_asked_for(data):
     np.testing.assert_allclose(
         sorted(bar.get_width() for bar in axes.patches), sorted(model.coef_[model.support_])
     )
+
+
+class TestWeights:
+    @pytest.fixture
+    def outliers(self, data):
+        X, y = data
+        weight = np.where(np.arange(80) < 8, 0.0, np.linspace(1.0, 3.0, 80))
+        return X, np.where(weight > 0, y, y + 1000.0), weight
+
+    def test_numbers_are_weighted(self, outliers):
+        X, y, weight = outliers
+        model = sw.SparseRegressor(3).fit(X, y, weight)
+        page = selection_report(model, X, y, sample_weight=weight)
+        assert f"R² on the training data</dt><dd>{model.score(X, y, weight):.4f}" in page
+        kept = np.repeat(np.arange(80), (weight * 79).round().astype(int))
+        residual = y[kept] - model.predict(X.iloc[kept])
+        assert f"standard deviation of the residuals</dt><dd>{residual.std():.4g}" in page
+        assert f"from {residual.min():.4g} to {residual.max():.4g}" in page
+        correlation = X.iloc[kept].corr().loc["a", "d"]
+        assert f"correlation {correlation:.3f}" in page
+
+    def test_equal_weights_change_nothing(self, data):
+        X, y = data
+        for model, target in ((sw.SparseRegressor(3), y), (sw.SparseClassifier(2), np.digitize(y, [-1, 1]))):
+            model.fit(X, target)
+            plain = selection_report(model, X, target, seconds=1)
+            assert selection_report(model, X, target, seconds=1, sample_weight=np.full(80, 2.0)) == plain
+
+    def test_other_data_are_not_called_the_training_data(self, outliers):
+        X, y, weight = outliers
+        model = sw.SparseRegressor(3).fit(X, y, weight)
+        for page in (
+            selection_report(model, X, y),
+            selection_report(model, X, y[::-1], sample_weight=weight),
+        ):
+            assert "R² on the data given" in page
+            assert "On the data given, from" in page
+            assert "the training data" not in page
+
+
+def test_the_time_is_that_of_the_search_unless_given(data):
+    model = sw.SparseRegressor(2).fit(*data)
+    assert f"time of the search</dt><dd>{model.result_.seconds:.3g} seconds" in selection_report(model)
+    assert "<dt>time</dt><dd>2 seconds" in selection_report(model, seconds=2)
+
+
+@pytest.mark.parametrize("kind", [sw.SparseRegressor, sw.GaussianGraph])
+def test_a_link_is_followed(data, tmp_path, kind):
+    (tmp_path / "link.html").symlink_to(tmp_path / "page.html")
+    kind(2).fit(*data).report(tmp_path / "link.html")
+    assert (tmp_path / "link.html").is_symlink()
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_an_unknown_option_is_refused_by_name(data, tmp_path):
+    with pytest.raises(TypeError, match=r"report\(\) got an unexpected keyword argument 'weights'"):
+        sw.SparseRegressor(2).fit(*data).report(tmp_path / "page.html", *data, weights=1)

@@ -11,6 +11,7 @@ import pytest
 from swapwise import ProofEvent, SparseClassifier, SparseRegressor, SparseRegressorCV, Status, exact, maximize
 from swapwise.constraints.uniform import Uniform
 from swapwise.objectives.linear import Linear
+from swapwise.report.chart import Axis, Bars, Chart, Curve
 from swapwise.report.chosen_parts import Chosen
 from swapwise.report.data_parts import MOST_POINTS, data_parts
 from swapwise.report.fit_parts import path_parts
@@ -18,6 +19,7 @@ from swapwise.report.proof_parts import certificate_parts, course_parts, proof_i
 from swapwise.report.record import Move, moves_of
 from swapwise.report.search_parts import MOST_MOVES, moves_parts
 from swapwise.report.selection import selection_report
+from swapwise.report.svg import drawn
 from swapwise.search.result import Event
 from tests.report import test_selection
 from tests.report.test_selection import NAMES, sample, trimmed
@@ -347,3 +349,16 @@ class TestParts:
         assert set(pairs[0]) == {"x2", "x4", f"{X['x2'].corr(X['x4']):.3f}"}
         strengths = [abs(float(pair[2])) for pair in pairs]
         assert strengths == sorted(strengths, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        Bars([0.0, 1.0], [0.0, 0.0], [1.0, np.nan]),
+        Curve(np.arange(2.0), np.arange(2.0), low=np.zeros(2), high=np.ones(2)),
+        Curve([0.0, 1.0, 2.0], [-1e308, 1e308, 1.0]),
+    ],
+    ids=["missing", "arrays", "huge"],
+)
+def test_charts_draw_what_has_a_place(series):
+    assert not re.search(r"\b(nan|inf)\b", drawn(Chart(Axis("x"), Axis("y"), (series,)), "Chart", ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
@@ -314,21 +314,37 @@ class SparseEstimator(BaseEstimator, ABC):
         path: str | os.PathLike[str],
         X: Any = None,
         y: ArrayLike | None = None,
-        **options: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+        groups: Mapping[Any, Any] | None = None,
+        certificate: Certificate | None = None,
+        asked: Mapping[str, str] | None = None,
+        seconds: float | None = None,
     ) -> None:
         """Write an HTML page about the answer: chosen features, how good they are, how they were found.
 
         Parameters
         ----------
         path : path of the file
-            One file that opens without a network; it is written in whole or not at all.
+            One file that opens without a network; it is written in whole or not at all. A symbolic link is
+            followed.
         X : frame or array-like of shape (n_samples, n_features), optional
             The training data, for how predictions compare with them and how the features are correlated.
         y : array-like of shape (n_samples,), optional
             The training target.
-        **options :
-            ``groups`` (a mapping from feature to group), ``certificate`` (from :meth:`certify`), ``asked``
-            (a mapping of words, shown among the settings), ``seconds`` and ``offset``.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights given to fit, which the score, residuals, calibration and correlations then have too.
+        offset : array-like of shape (n_samples,) or float, optional
+            The offset given to fit; without it, how well a model with offsets fits is not shown.
+        groups : mapping from feature to group, optional
+            Features are listed by group.
+        certificate : Certificate, optional
+            From :meth:`certify`.
+        asked : mapping from str to str, optional
+            What is to be shown among the settings.
+        seconds : float, optional
+            How long it took; by default, how long the search did.
 
         Examples
         --------
@@ -343,8 +359,18 @@ class SparseEstimator(BaseEstimator, ABC):
         """
         check_is_fitted(self)
         # Pages are a layer above, and loaded when they are first asked for.
-        page: str = import_module("swapwise.report.selection").selection_report(self, X, y, **options)
-        write_atomically(Path(path), page.encode())
+        page: str = import_module("swapwise.report.selection").selection_report(
+            self,
+            X,
+            y,
+            sample_weight=sample_weight,
+            offset=offset,
+            groups=groups,
+            certificate=certificate,
+            asked=asked,
+            seconds=seconds,
+        )
+        write_atomically(Path(os.path.realpath(path)), page.encode())
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Return the names of the chosen features, as selectors do; x0, x1, … if they have none.
@@ -517,12 +543,22 @@ class SparseEstimator(BaseEstimator, ABC):
     def _certify(self, sample: Sample, time_limit: float | None, options: dict[str, Any]) -> Certificate:
         objective = self._build(sample, self._elements()).objective
         value = objective(self.result_.support)
-        if not np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6):
+        if not self._is_training_value(value):
             raise ValueError(
                 "the data must be the training data (with the same parameters): the chosen features have "
                 f"value {value:.6g} here and had {self.result_.value:.6g} in fit"
             )
         return certify(objective, self.constraint_, self.result_, time_limit=time_limit, **options)
+
+    def _is_training_value(self, value: float) -> bool:
+        return bool(np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6))
+
+    def _is_training_data(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> bool:
+        """Return whether the chosen features have the value here that they had in fit."""
+        with unwarned():
+            sample = self._read(X, y, sample_weight, offset, reset=False)
+            objective = self._build(sample, self._elements()).objective
+        return self._is_training_value(objective(self.result_.support))
 
     def _linear_predictor(self, X: Any) -> FloatArray:
         """Return ``X coefᵀ + intercept``."""

@@ -160,7 +160,7 @@ class BaseGraph(BaseEstimator, ABC):
         check_is_fitted(self)
         # Pages are a layer above, and loaded when they are first asked for.
         page: str = import_module("swapwise.report.graph_page").graph_report(self, X, **options)
-        write_atomically(Path(path), page.encode())
+        write_atomically(Path(os.path.realpath(path)), page.encode())
 
     def summary(self) -> str:
         """Return in a sentence what was chosen, by what, among which graphs, and how it hangs together."""

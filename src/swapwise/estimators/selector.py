@@ -174,7 +174,7 @@ class SparseSelector(SelectorMixin, BaseEstimator):
         y: ArrayLike | None = None,
         **options: Any,
     ) -> None:
-        """Write an HTML page about the answer; see :meth:`SparseRegressor.report`."""
+        """Write an HTML page about the answer; see :meth:`SparseRegressor.report`, also for options."""
         check_is_fitted(self)
         self.estimator_.report(path, X, y, **options)
 

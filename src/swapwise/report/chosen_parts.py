@@ -147,18 +147,29 @@ class Chosen:
         kind += " wrapped" if len(self.coef) > 1 else ""
         return table(["feature", *["group"] * grouped, *head], rows, kind, caption)
 
-    def correlation_parts(self, X: pd.DataFrame) -> list[Part]:
+    def correlation_parts(self, X: pd.DataFrame, sample_weight: FloatArray | None = None) -> list[Part]:
         """Return the correlations between the chosen features, if there are two."""
         if len(self.drawn) < 2:
             return []
         values = X.iloc[:, self.drawn].astype(float)
-        correlation = values.set_axis(range(len(self.drawn)), axis=1).corr().to_numpy()
+        correlation = _correlation(values.set_axis(range(len(self.drawn)), axis=1), sample_weight)
         names = [self.names[feature] for feature in self.drawn]
         words = _strongest(correlation, names)
         if len(self.features) > len(self.drawn):
             words = f"Of the {MOST_DRAWN} that have the largest coefficients. {words}"
         below = _correlation_table(correlation, names)
         return [Part("correlation", "Correlation among the chosen", words, _tiles(correlation, names), below)]
+
+
+def _correlation(values: pd.DataFrame, weight: FloatArray | None) -> FloatArray:
+    """Return the (weighted) correlations; a constant column has none."""
+    if weight is None:
+        return values.corr().to_numpy()
+    kept = values[weight > 0].to_numpy()
+    covariance = np.cov(kept.T, aweights=weight[weight > 0])
+    deviation = np.where(np.ptp(kept, axis=0) > 0, np.sqrt(np.diag(covariance)), np.nan)
+    correlation: FloatArray = covariance / np.outer(deviation, deviation)
+    return correlation
 
 
 def _tiles(correlation: FloatArray, names: list[str]) -> Chart:

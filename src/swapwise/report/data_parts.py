@@ -9,6 +9,7 @@ import pandas as pd
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.report.chart import COLOURS, GREY, MARKERS, Axis, Chart, Curve
+from swapwise.report.facts import mean_and_deviation
 from swapwise.report.parts import Part, as_table, shown_name
 
 # More points than this are no longer told apart, and make the page slow.
@@ -27,7 +28,14 @@ class _Bin(NamedTuple):
     samples: int
 
 
-def data_parts(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> list[Part]:
+def data_parts(
+    model: Any,
+    X: pd.DataFrame,
+    y: Any,
+    offset: Any = None,
+    sample_weight: FloatArray | None = None,
+    where: str = "the training data",
+) -> list[Part]:
     """Return how the model's predictions compare with the training data, as suits the kind of target.
 
     Nothing can be said of a model that was fitted with an offset, without that offset.
@@ -38,27 +46,30 @@ def data_parts(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> list[
     'Residuals'
     """
     y, family = np.asarray(y), getattr(model, "family_", None)
+    weight = np.ones(len(y)) if sample_weight is None else sample_weight
     if family is None:  # least squares
-        return [_residuals(np.asarray(model.predict(X), float), y.astype(float))]
+        return [_residuals(np.asarray(model.predict(X), float), y.astype(float), weight, where)]
     if offset is None and model._has_offset:
         return []
     shift = {} if offset is None else {"offset": offset}
     if family.outcome == "class":
-        return [_class_calibration(model.classes_, model.predict_proba(X, **shift), y)]
+        return [_class_calibration(model.classes_, model.predict_proba(X, **shift), y, weight, where)]
     predicted = np.asarray(model.predict(X, **shift), float)
-    return [_mean_calibration(family.outcome, predicted, y.astype(float))]
+    return [_mean_calibration(family.outcome, predicted, y.astype(float), weight, where)]
 
 
-def _residuals(predicted: FloatArray, y: FloatArray) -> Part:
+def _residuals(predicted: FloatArray, y: FloatArray, weight: FloatArray, where: str) -> Part:
+    counted = np.flatnonzero(weight)
     residual = y - predicted
+    ends, deviation = residual[counted], mean_and_deviation(residual, weight)[1]
     words = (
-        "The data minus the prediction; a good model leaves no pattern. On the training data, from "
-        f"{residual.min():.4g} to {residual.max():.4g}, with a standard deviation of {residual.std():.4g}."
+        f"The data minus the prediction; a good model leaves no pattern. On {where}, from "
+        f"{ends.min():.4g} to {ends.max():.4g}, with a standard deviation of {deviation:.4g}."
     )
-    rows = np.arange(len(y))
+    rows = counted
     if len(rows) > MOST_POINTS:
-        rows = np.linspace(0, len(y) - 1, MOST_POINTS).astype(int)
-        words += f" {MOST_POINTS} of {len(y)} samples are drawn."
+        rows = counted[np.linspace(0, len(counted) - 1, MOST_POINTS).astype(int)]
+        words += f" {MOST_POINTS} of {len(counted)} samples are drawn."
     hover = [f"row {n}\npredicted {predicted[n]:.5g}\nresidual {residual[n]:.4g}" for n in rows]
     look: dict[str, Any] = {"dash": None, "marker": "circle", "size": 6, "hover": hover}
     chart = Chart(
@@ -68,44 +79,51 @@ def _residuals(predicted: FloatArray, y: FloatArray) -> Part:
     )
     head = ["predicted from", "to", "samples", "mean residual", "standard deviation", "least", "largest"]
     lines = []
-    for some in _alike(predicted):
-        ends, mine = (predicted[some].min(), predicted[some].max()), residual[some]
-        numbers = (mine.mean(), mine.std(), mine.min(), mine.max())
-        lines.append([*(f"{x:.5g}" for x in ends), str(len(some)), *(f"{x:.4g}" for x in numbers)])
+    for some in _alike(predicted, weight):
+        mine = residual[some]
+        numbers = (*mean_and_deviation(mine, weight[some]), mine.min(), mine.max())
+        span = predicted[some].min(), predicted[some].max()
+        lines.append([*(f"{x:.5g}" for x in span), str(len(some)), *(f"{x:.4g}" for x in numbers)])
     below = as_table(head, lines, "numbers long", "By bins of similar predictions, as a table")
     return Part("fit", "Residuals", words, chart, below)
 
 
-def _class_calibration(names: Any, probability: FloatArray, y: Any) -> Part:
+def _class_calibration(names: Any, probability: FloatArray, y: Any, weight: FloatArray, where: str) -> Part:
     classes = list(enumerate(names))
     # Of two classes, the one says all of the other.
     curves = {
-        shown_name(name): _calibrated(probability[:, rank], (y == name).astype(float))
+        shown_name(name): _calibrated(probability[:, rank], (y == name).astype(float), weight)
         for rank, name in (classes[1:] if len(classes) == 2 else classes)
     }
     words = "Bins of similar predicted probability: the mean prediction against the observed frequency."
     labels = ("class", "predicted probability", "share in the data")
-    return _calibration(curves, f"{words} On the training data.", labels)
+    return _calibration(curves, f"{words} On {where}.", labels)
 
 
-def _mean_calibration(outcome: str, predicted: FloatArray, y: FloatArray) -> Part:
-    curves = {f"{outcome}s": _calibrated(predicted, y)}
+def _mean_calibration(
+    outcome: str, predicted: FloatArray, y: FloatArray, weight: FloatArray, where: str
+) -> Part:
+    curves = {f"{outcome}s": _calibrated(predicted, y, weight)}
     words = f"Bins of similar expected {outcome}s: the mean prediction against the observed mean."
     labels = ("what", f"expected {outcome}", f"mean {outcome} in the data")
-    return _calibration(curves, f"{words} On the training data.", labels)
+    return _calibration(curves, f"{words} On {where}.", labels)
 
 
-def _alike(predicted: FloatArray) -> list[IndexArray]:
-    """Return bins of similar predictions, with nearly equal numbers of samples."""
-    n_bins = max(1, min(_BINS, len(predicted) // _LEAST_IN_BIN))
-    return np.array_split(np.argsort(predicted, kind="stable"), n_bins)
+def _alike(predicted: FloatArray, weight: FloatArray) -> list[IndexArray]:
+    """Return bins of similar predictions, with nearly equal numbers of samples that have a weight."""
+    counted = np.flatnonzero(weight)
+    n_bins = max(1, min(_BINS, len(counted) // _LEAST_IN_BIN))
+    return np.array_split(counted[np.argsort(predicted[counted], kind="stable")], n_bins)
 
 
-def _calibrated(predicted: FloatArray, seen: FloatArray) -> list[_Bin]:
-    return [
-        _Bin(predicted[b].mean(), seen[b].mean(), float(seen[b].std() / np.sqrt(len(b))), len(b))
-        for b in _alike(predicted)
-    ]
+def _calibrated(predicted: FloatArray, seen: FloatArray, weight: FloatArray) -> list[_Bin]:
+    bins = []
+    for some in _alike(predicted, weight):
+        mine = weight[some]
+        mean, deviation = mean_and_deviation(seen[some], mine)
+        error = deviation * float(np.linalg.norm(mine) / mine.sum())  # over the root of n, if all are equal
+        bins.append(_Bin(float(np.average(predicted[some], weights=mine)), mean, error, len(some)))
+    return bins
 
 
 def _calibration(curves: dict[str, list[_Bin]], words: str, labels: tuple[str, str, str]) -> Part:

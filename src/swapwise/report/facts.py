@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swapwise.checks import FloatArray
 from swapwise.estimators.base import SparseEstimator
 from swapwise.report.parts import shown_name
 from swapwise.search.result import Status
@@ -34,7 +35,14 @@ def settings_of(model: Any) -> dict[str, str]:
     return facts
 
 
-def scores_of(model: Any, X: pd.DataFrame | None, y: Any, offset: Any = None) -> dict[str, str]:
+def scores_of(
+    model: Any,
+    X: pd.DataFrame | None,
+    y: Any,
+    offset: Any = None,
+    sample_weight: FloatArray | None = None,
+    where: str = "the training data",
+) -> dict[str, str]:
     """Return how good the fit is: on rows that were left out, if any were, and on the training data if given.
 
     A model that was fitted with an offset fits as well as that says; without it, nothing is said.
@@ -53,7 +61,7 @@ def scores_of(model: Any, X: pd.DataFrame | None, y: Any, offset: Any = None) ->
         return said or {"value of the objective": f"{model.result_.value:.5g}"}
     if offset is None and getattr(model, "_has_offset", False):
         return said
-    return said | _quality(model, X, y, offset)
+    return said | _quality(model, X, y, offset, sample_weight, where)
 
 
 def loss_name(model: Any) -> str:
@@ -69,7 +77,9 @@ def loss_name(model: Any) -> str:
     return "mean squared error" if family is None else str(family.deviance_name)
 
 
-def fit_measures(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> dict[str, float]:
+def fit_measures(
+    model: Any, X: pd.DataFrame, y: Any, offset: Any = None, sample_weight: FloatArray | None = None
+) -> dict[str, float]:
     """Return how well a model fits, by what measures it: R², or the deviance explained, and the accuracy.
 
     >>> from swapwise import SparseRegressor
@@ -78,30 +88,44 @@ def fit_measures(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> dic
     {'R²': 1.0}
     """
     shift = {} if offset is None else {"offset": offset}
-    score, family = float(model.score(X, y, **shift)), getattr(model, "family_", None)
+    score, family = float(model.score(X, y, sample_weight, **shift)), getattr(model, "family_", None)
     if family is None:  # least squares
         return {"R²": score}
     if family.outcome != "class":
         return {"deviance explained": score}
     from sklearn.metrics import d2_log_loss_score
 
-    share = float(d2_log_loss_score(y, model.predict_proba(X, **shift), labels=model.classes_))
+    predicted = model.predict_proba(X, **shift)
+    share = float(d2_log_loss_score(y, predicted, sample_weight=sample_weight, labels=model.classes_))
     return {"deviance explained": share, "accuracy": score}
 
 
-def _quality(model: Any, X: pd.DataFrame, y: Any, offset: Any) -> dict[str, str]:
-    measures = fit_measures(model, X, y, offset)
+def mean_and_deviation(values: FloatArray, weight: FloatArray | None = None) -> tuple[float, float]:
+    """Return the (weighted) mean of values and their standard deviation.
+
+    >>> mean_and_deviation(np.array([1.0, 3.0, 9.0]), np.array([1.0, 1.0, 0.0]))
+    (2.0, 1.0)
+    """
+    mean = float(np.average(values, weights=weight))
+    return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weight)))
+
+
+def _quality(
+    model: Any, X: pd.DataFrame, y: Any, offset: Any, weight: FloatArray | None, where: str
+) -> dict[str, str]:
+    measures = fit_measures(model, X, y, offset, weight)
     accuracy = measures.pop("accuracy", None)
-    said = {f"{name} on the training data": f"{value:.4f}" for name, value in measures.items()}
+    said = {f"{name} on {where}": f"{value:.4f}" for name, value in measures.items()}
     if accuracy is not None:
-        classes, counts = np.unique(np.asarray(y), return_counts=True)
+        classes, rank = np.unique(np.asarray(y), return_inverse=True)
+        counts = np.bincount(rank, weight)
         most, often = shown_name(classes[counts.argmax()]), 100 * counts.max() / counts.sum()
         return {
-            "classified correctly": f"{100 * accuracy:.1f} % of the training data",
-            "most frequent class": f"{most}: {often:.1f} % of the training data",
+            "classified correctly": f"{100 * accuracy:.1f} % of {where}",
+            "most frequent class": f"{most}: {often:.1f} % of {where}",
             **said,
         }
     if "R²" in measures:
         residual = np.asarray(y, float) - np.asarray(model.predict(X), float)
-        said["standard deviation of the residuals"] = f"{residual.std():.4g}"
+        said["standard deviation of the residuals"] = f"{mean_and_deviation(residual, weight)[1]:.4g}"
     return said

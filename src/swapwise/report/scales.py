@@ -14,6 +14,9 @@ from swapwise.report.chart import Axis, Band, Bars, Chart, Curve, Intervals, Rul
 # Ticks of an axis, at most; more than this many whole numbers are not all written.
 _MOST_TICKS, _MOST_INTEGERS = 6, 15
 
+# Larger values, infinite ones and NaN have no place: differences of these would overflow.
+_BEYOND = 1e300
+
 # Part of the range that is left free at either end.
 _ROOM = 0.05
 
@@ -34,6 +37,7 @@ class Scale:
     def at(self, values: Any) -> FloatArray:
         """Return where values are; NaN for those that have no place."""
         given = np.asarray(values, dtype=np.float64)
+        given = np.where(np.abs(given) < _BEYOND, given, np.nan)
         if self.axis.log:
             given = np.log10(np.where(given > 0, given, np.nan))
         low, high = self.ends
@@ -59,15 +63,16 @@ def scales_of(chart: Chart) -> tuple[Scale, Scale]:
     """Return the scales of a chart, which hold all that is drawn unless its axes say what to show."""
     across, upwards = [], []
     for x, y in _extents(chart):
-        across += [float(value) for value in x if np.isfinite(value)]
-        upwards += [float(value) for value in y if np.isfinite(value)]
+        across += [float(value) for value in x if abs(value) < _BEYOND]
+        upwards += [float(value) for value in y if abs(value) < _BEYOND]
     return Scale(chart.x, across), Scale(chart.y, upwards)
 
 
 def _extents(chart: Chart) -> Iterator[tuple[Iterable[float], Iterable[float]]]:
     for one in chart.series:
         if isinstance(one, Curve):
-            yield one.x, [*one.y, *(one.low or ()), *(one.high or ())]
+            ends = [end for end in (one.low, one.high) if end is not None]
+            yield one.x, [*one.y, *(value for end in ends for value in end)]
         elif isinstance(one, Band):
             yield one.x, [*one.low, *one.high]
         elif isinstance(one, Intervals):

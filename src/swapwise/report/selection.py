@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from swapwise.certify.certificate import Certificate
+from swapwise.checks import as_weights
 from swapwise.estimators.base import SparseEstimator
 from swapwise.estimators.constraint_of import Elements
 from swapwise.report.chosen_parts import Chosen
@@ -38,6 +39,7 @@ def selection_report(
     asked: Mapping[str, str] | None = None,
     seconds: float | None = None,
     offset: Any = None,
+    sample_weight: Any = None,
 ) -> str:
     """Return a self-contained HTML page about the features that a fitted model has chosen.
 
@@ -57,9 +59,12 @@ def selection_report(
     asked : mapping from str to str, optional
         What the user asked for, to be shown as a table.
     seconds : float, optional
-        How long it took.
+        How long it took; by default, how long the search did.
     offset : array-like of shape (n_samples,) or float, optional
         The offset given to fit; without it, how well a model with offsets fits is not shown.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weights given to fit. What is computed from data that differ from those of fit, or from other
+        weights, is said to be on the data given.
 
     Returns
     -------
@@ -81,29 +86,42 @@ def selection_report(
     X = training_frame(model, X)
     if X is not None and y is not None and len(y) != len(X):
         raise ValueError(f"y must have one value for each of the {len(X)} rows of X, got {len(y)}")
+    weight = None if X is None or sample_weight is None else as_weights(sample_weight, len(X))
+    data = X, y, offset, weight
+    known = X is not None and y is not None
+    where = "the training data"
+    if known and not model._is_training_data(X, y, weight, offset):
+        where = "the data given"
     columns = columns_of(model, X)
     names = [shown_name(name) for name in columns]
     labels = Elements.of(model.groups, len(names), [str(name) for name in columns]).labels or names
     group_of = None if groups is None else [groups.get(name, _NO_GROUP) for name in columns]
     chosen, result = Chosen(model, names, group_of), model.result_
     facts = {
-        **scores_of(model, X, y, offset),
+        **scores_of(model, *data, where),
         "proof": proof_in_words(certificate, result, "select"),
-        "time": seconds_in_words(seconds),
+        **_time(seconds, result.seconds),
     }
     parts = [
         chosen.part(facts),
         *path_parts(model),
         *certificate_parts(certificate, result),
         *course_parts(certificate, result),
-        *(data_parts(model, X, y, offset) if X is not None and y is not None else []),
-        *(chosen.correlation_parts(X) if X is not None else []),
+        *(data_parts(model, *data, where) if known else []),
+        *(chosen.correlation_parts(X, weight) if X is not None else []),
         *moves_parts(result, lambda element: shown_name(labels[element])),
         settings_part(asked, {**settings_of(model), "search": search_in_words(result)}),
     ]
     about = f"{len(model.support_)} of {len(names)} features, chosen from {model.n_samples_fit_} samples"
     title = f"{TITLE} to explain {shown_name(asked['target'])}" if asked and "target" in asked else TITLE
     return page_of(title, f"{about} by swapwise.", parts, notice_of(result, certificate))
+
+
+def _time(seconds: float | None, of_search: float) -> dict[str, str | None]:
+    """Return how long it took, or else how long the search did, which is less than the whole of a fit."""
+    if seconds is None:
+        return {"time of the search": seconds_in_words(of_search)}
+    return {"time": seconds_in_words(seconds)}
 
 
 def _check(model: Any, groups: Any) -> None:

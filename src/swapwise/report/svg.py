@@ -242,6 +242,8 @@ def _bars(one: Bars, across: Scale, upwards: Scale) -> str:
     said = []
     for place, (at, begin, end) in enumerate(zip(one.at, one.begin, one.end, strict=True)):
         sides = [at - _THICKNESS / 2, at + _THICKNESS / 2]
+        if not np.isfinite([at, begin, end]).all():
+            continue
         x, y = ([begin, end], sides) if one.horizontal else (sides, [begin, end])
         left, right = np.clip(np.sort(across.at(x)), 0, 1).tolist()
         top, bottom = np.clip(np.sort(1 - upwards.at(y)), 0, 1).tolist()
