@@ -9,7 +9,7 @@ import numpy as np
 
 import swapwise as sw
 from swapwise.experiments.store import Store, StoreError
-from tests.fuzz import interrupts, stores
+from tests.fuzz import estimators, interrupts, stores
 
 
 def _claims(check, seeds):
@@ -80,3 +80,30 @@ def test_an_interrupted_answer_that_is_wrong_is_seen():
         "other columns have no coefficient",
         "the best so far is fitted",
     } <= claims
+
+
+def test_weights_that_are_left_out_of_the_fit_are_seen(monkeypatch):
+    fit = sw.SparseRegressor.fit
+
+    def careless(self, X, y, sample_weight=None):
+        fit(self, X, y, sample_weight)
+        self.intercept_ += 0.0 if sample_weight is None else 0.1
+        return self
+
+    monkeypatch.setattr(sw.SparseRegressor, "fit", careless)
+    monkeypatch.setattr(estimators, "MODELS", {"SparseRegressor": sw.SparseRegressor})
+    assert "weights are repetitions in the fit" in _claims(estimators.check, range(3))
+
+
+def test_a_graph_that_depends_on_the_container_is_seen(monkeypatch):
+    fit = sw.IsingGraph.fit
+
+    def careless(self, X, y=None, sample_weight=None):
+        fit(self, X, y, sample_weight)
+        if not (isinstance(X, np.ndarray) and X.flags.c_contiguous and X.flags.writeable):
+            self.adjacency_ = 2 * self.adjacency_
+        return self
+
+    monkeypatch.setattr(sw.IsingGraph, "fit", careless)
+    monkeypatch.setattr(estimators, "MODELS", {"IsingGraph": sw.IsingGraph})
+    assert any("the same answer for" in claim for claim in _claims(estimators.check, range(6)))
