@@ -239,6 +239,12 @@ def test_what_is_proven_when_the_time_is_out_is_true(objective, constraint):
         check_certificate(objective, constraint, certificate, best)
 
 
+def test_an_interrupt_of_the_search_is_told(monkeypatch):
+    empty = sw.maximize(regression(), TRIPLES, start=[], max_iter=0)
+    monkeypatch.setattr(certify, "_first_search", lambda *_: replace(empty, status="INTERRUPTED"))
+    assert sw.certify(regression(), TRIPLES).status == "INTERRUPTED"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "name"),

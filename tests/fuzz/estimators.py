@@ -50,6 +50,10 @@ def _sample(random: Random, name: str) -> tuple[np.ndarray, np.ndarray]:
         return X, np.where(signal + random.standard_normal(n) > np.median(signal), 1, 0)
     if name.startswith("SparsePoisson"):
         return X, random.poisson(np.exp(np.clip(signal / 3, -3, 3))).astype(float)
+    if name.startswith("SparseGLM"):
+        return X, random.gamma(2.0, np.exp(np.clip(signal / 3, -3, 3)))
+    if name.startswith("Ising"):
+        return np.sign(X + random.choice([-0.5, 0.5])), signal
     return X, signal
 
 
@@ -59,25 +63,35 @@ MODELS = {
     "SparseClassifier": sw.SparseClassifier,
     "SparsePoissonRegressor": sw.SparsePoissonRegressor,
     "SparseSelector": sw.SparseSelector,
+    "SparseClassifierCV": sw.SparseClassifierCV,
+    "SparseGLMRegressor": sw.SparseGLMRegressor,
+    "SparseGLMRegressorCV": sw.SparseGLMRegressorCV,
+    "GaussianGraph": sw.GaussianGraph,
+    "IsingGraph": sw.IsingGraph,
 }
 
 
 def _maker(random: Random, name: str, p: int) -> Callable[[], Any]:
     size, standardize = int(random.integers(1, p + 1)), bool(random.integers(2))
-    if name == "SparseRegressorCV":
-        return lambda: sw.SparseRegressorCV(sizes=range(1, size + 1), cv=3, standardize=standardize)
+    if name.endswith("Graph"):
+        return lambda: MODELS[name](min(size, 3), ridge=0.05)
+    family = {"family": "gamma"} if name.startswith("SparseGLM") else {}
+    if name.endswith("CV"):
+        return lambda: MODELS[name](sizes=range(1, size + 1), cv=3, standardize=standardize, **family)
     if name == "SparseSelector":
         return lambda: sw.SparseSelector(size)
     ridge = float(random.choice([0.001, 0.1]))
-    return lambda: MODELS[name](size, standardize=standardize, ridge=ridge)
+    return lambda: MODELS[name](size, standardize=standardize, ridge=ridge, **family)
 
 
 def _outcome(model: Any, X: Any) -> np.ndarray:
-    """Return what a model makes of a sample: predictions, or the columns chosen."""
+    """Return what a model makes of a sample: predictions, weights of edges, or the columns chosen."""
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X))
     if hasattr(model, "predict"):
         return np.asarray(model.predict(X))
+    if hasattr(model, "adjacency_"):
+        return np.append(model.adjacency_.ravel(), model.score(X))
     return np.flatnonzero(model.get_support()).astype(float)
 
 
@@ -101,6 +115,8 @@ def _containers(random: Random, report: Report, make: Any, model: Any, X: np.nda
         "nullable frame": lambda: pd.DataFrame(X, columns=names).convert_dtypes(),
         "object": lambda: X.astype(object),
     }
+    if hasattr(model, "adjacency_"):
+        del kinds["csr"], kinds["csc"]  # which graphs refuse
     if (np.rint(X) == X).all():
         kinds |= {"int8": lambda: X.astype(np.int8), "int64": lambda: X.astype(np.int64)}
     kind = str(random.choice(list(kinds)))
@@ -119,7 +135,7 @@ def _read_only(X: np.ndarray) -> np.ndarray:
 
 def _weights(random: Random, report: Report, make: Any, model: Any, X: np.ndarray, y: np.ndarray) -> None:
     """A weight of 2 is the same sample twice, one of 0 none; and large or small ones change nothing."""
-    if hasattr(model, "path_") or not hasattr(model, "coef_"):  # folds would differ
+    if hasattr(model, "path_") or isinstance(model, sw.SparseSelector):  # folds would differ
         return
     counts = random.integers(0, 3, len(y))
     counts[: len(y) // 2] = 1
@@ -129,9 +145,12 @@ def _weights(random: Random, report: Report, make: Any, model: Any, X: np.ndarra
     weighted = make().fit(X, y, sample_weight=counts)
     agrees = abs(weighted.result_.value - often.result_.value) <= AGREE * max(1.0, often.result_.value)
     report.claim("weights are repetitions", agrees, f"{weighted.result_} and {often.result_}")
-    factor = float(10.0 ** random.integers(-6, 7))
+    if np.array_equal(weighted.result_.support, often.result_.support):  # other sets may be worth the same
+        agrees = _same(_outcome(often, X), _outcome(weighted, X))
+        report.claim("weights are repetitions in the fit", agrees, f"{weighted.result_} and {often.result_}")
+    factor = float(10.0 ** random.uniform(-6, 6))  # not whole, which would be counts for a graph
     scaled = make().fit(X, y, sample_weight=np.full(len(y), factor))
-    if not isinstance(model, sw.SparseRegressor):  # whose ridge is relative to the sum of weights
+    if not isinstance(model, sw.SparseRegressor):  # whose ridge is added to sums over samples, not to means
         agrees = _same(_outcome(model, X), _outcome(scaled, X))
         report.claim("the unit of weights is nothing", agrees, f"{factor}: {scaled.result_}, {model.result_}")
 
@@ -146,7 +165,8 @@ def _copies(random: Random, report: Report, make: Any, model: Any, X: np.ndarray
 def _refusals(random: Random, report: Report, make: Any, model: Any, X: np.ndarray, y: np.ndarray) -> None:
     """What cannot be fitted is refused by a ValueError or a TypeError that says something."""
     holed, place = X.copy(), tuple(int(random.integers(size)) for size in X.shape)
-    holed[place] = random.choice([np.nan, np.inf, -np.inf])
+    is_graph = hasattr(model, "adjacency_")  # which take missing values, and no target
+    holed[place] = random.choice([np.inf, -np.inf] if is_graph else [np.nan, np.inf, -np.inf])
     text = X.astype(object)
     text[place] = "East"
     bad: dict[str, Callable[[], Any]] = {
@@ -159,6 +179,10 @@ def _refusals(random: Random, report: Report, make: Any, model: Any, X: np.ndarr
         "a negative weight": lambda: make().fit(X, y, sample_weight=-np.ones(len(y))),
         "other columns": lambda: _outcome_of_fewer(model, X),
     }
+    if is_graph:
+        del bad["too short a target"]
+    if isinstance(model, sw.IsingGraph):
+        del bad["text"]  # which may be one of two values
     kind = str(random.choice(list(bad)))
     try:
         bad[kind]()
@@ -166,10 +190,11 @@ def _refusals(random: Random, report: Report, make: Any, model: Any, X: np.ndarr
         report.refusals[kind] += 1
         report.claim("a refusal says why", len(str(error)) > 15, f"{kind}: {error}")
     else:
-        # Two columns can be one fewer than three.
         report.claim("what cannot be fitted is refused", False, kind)
 
 
 def _outcome_of_fewer(model: Any, X: np.ndarray) -> Any:
     few = X[:, :-1]
+    if hasattr(model, "adjacency_"):
+        return model.score(few)
     return model.transform(few) if not hasattr(model, "predict") else model.predict(few)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 
+import numpy as np
+
+import swapwise as sw
 from swapwise.experiments.store import Store, StoreError
-from tests.fuzz import stores
+from tests.fuzz import estimators, interrupts, stores
 
 
 def _claims(check, seeds):
@@ -22,3 +26,84 @@ def test_a_store_that_skips_damaged_lines_is_seen(monkeypatch):
 
     monkeypatch.setattr(Store, "_read", forgiving)
     assert "what is not told costs no row but the last" in _claims(stores.check, range(20))
+
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((30, 6))
+y = X[:, 0] + RANDOM.standard_normal(30)
+
+
+def _interrupted(run, claims=lambda answer: {}, n_times=2):
+    call = interrupts.Call("broken", run, claims=claims)
+    random = np.random.default_rng(1)
+    return {claim for _ in range(n_times) for claim, _ in interrupts.check_call(call, random).violations}
+
+
+def _work(seconds):
+    ends = time.process_time() + seconds
+    while time.process_time() < ends:
+        pass
+
+
+def test_a_call_that_does_not_hear_is_seen():
+    def deaf():
+        ends = time.process_time() + 0.16
+        while time.process_time() < ends:
+            with suppress(KeyboardInterrupt):
+                _work(ends - time.process_time())
+        return sw.SparseRegressor(2).fit(X, y)
+
+    assert "an interrupt is heard soon" in _interrupted(deaf)
+
+
+def test_a_call_that_hears_is_well():
+    def listening():
+        _work(0.16)
+        return sw.SparseRegressor(2).fit(X, y)
+
+    assert not _interrupted(listening)
+
+
+def test_an_interrupted_answer_that_is_wrong_is_seen():
+    def wrong():
+        model = sw.SparseRegressor(2).fit(X, y)
+        try:
+            _work(0.05)
+        except KeyboardInterrupt:
+            model.coef_ = model.coef_ + 1.0
+            model.result_ = sw.SparseRegressor(1).fit(X, y).result_
+        return model
+
+    claims = _interrupted(wrong, lambda m: interrupts._claims_of_columns(m, sw.SparseRegressor, X, y, 2))
+    assert {
+        "an answer that is not the whole says so",
+        "other columns have no coefficient",
+        "the best so far is fitted",
+    } <= claims
+
+
+def test_weights_that_are_left_out_of_the_fit_are_seen(monkeypatch):
+    fit = sw.SparseRegressor.fit
+
+    def careless(self, X, y, sample_weight=None):
+        fit(self, X, y, sample_weight)
+        self.intercept_ += 0.0 if sample_weight is None else 0.1
+        return self
+
+    monkeypatch.setattr(sw.SparseRegressor, "fit", careless)
+    monkeypatch.setattr(estimators, "MODELS", {"SparseRegressor": sw.SparseRegressor})
+    assert "weights are repetitions in the fit" in _claims(estimators.check, range(3))
+
+
+def test_a_graph_that_depends_on_the_container_is_seen(monkeypatch):
+    fit = sw.IsingGraph.fit
+
+    def careless(self, X, y=None, sample_weight=None):
+        fit(self, X, y, sample_weight)
+        if not (isinstance(X, np.ndarray) and X.flags.c_contiguous and X.flags.writeable):
+            self.adjacency_ = 2 * self.adjacency_
+        return self
+
+    monkeypatch.setattr(sw.IsingGraph, "fit", careless)
+    monkeypatch.setattr(estimators, "MODELS", {"IsingGraph": sw.IsingGraph})
+    assert any("the same answer for" in claim for claim in _claims(estimators.check, range(6)))

@@ -107,7 +107,8 @@ def certify(
         support, value, status, moves = _answer(objective, constraint, result, clock, show)
         with few_threads(objective.n):
             prover = Prover(objective, constraint, support, value, clock, moves, show)
-            prover.run(_proof_clock(clock, status), gap, most)
+            if prover.run(_proof_clock(clock, status), gap, most) != Status.COMPLETE:
+                prover.status = _unproven_status(status, prover.status)
     certificate = prover.certificate(clock.seconds())
     proven = prover.tree.value >= (1.0 - gap) * certificate.upper_bound
     if isinstance(objective, SparseObjective) and prover.by_values_only and not proven:
