@@ -40,6 +40,7 @@ print(one_of_three)
 def l1_columns(X, y):
     """Return the columns that an L1 penalty keeps."""
     for C in np.geomspace(0.1, 0.005, 25):
+        # From scikit-learn 1.8 on; before, ``penalty="l1"`` instead of ``l1_ratio``.
         logistic = LogisticRegression(l1_ratio=1.0, C=C, solver="liblinear", random_state=0)
         kept = np.flatnonzero(make_pipeline(StandardScaler(), logistic).fit(X, y)[-1].coef_[0])
         if len(kept) <= SIZE:
