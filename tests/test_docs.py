@@ -129,6 +129,13 @@ def test_the_extensions_are_what_is_installed_beside_the_data_of_the_gallery():
     assert {*extensions, "docutils", "pydata_sphinx_theme", "statsmodels"} == installed | {"matplotlib"}
 
 
+def test_the_gallery_begins_with_examples_that_are_there(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    order = importlib.import_module("order")
+    examples = [path.name for path in (ROOT / "examples" / "structure").glob("*.py")]
+    assert [Path(name).stem for name in sorted(examples, key=order.place)] == order.FIRST
+
+
 def test_the_pages_name_nothing_that_is_not_there():
     pages = [ROOT / "README.md", *DOCS.glob("*.md"), *(ROOT / "examples").rglob("*.py")]
     named = {name for page in pages for name in re.findall(r"\bsw\.(\w+)", page.read_text())}

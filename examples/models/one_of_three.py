@@ -80,8 +80,9 @@ print(comparison.round(3).to_string())
 # On standardised columns, so that bars are comparable:
 
 standard = (X - X.mean()) / X.std()
-figure, axes = plt.subplots(1, 2, figsize=(10, 5), constrained_layout=True)
-for ax, (name, rule) in zip(axes, (("at most one of three", one_of_three), ("any five", SIZE)), strict=True):
+plt.rcParams["font.size"] = 11
+for name, rule in (("at most one of three", one_of_three), ("any five", SIZE)):
+    figure, ax = plt.subplots(figsize=(8, 5), constrained_layout=True)
     sw.plot_support(sw.SparseClassifier(rule, ridge=RIDGE).fit(standard, y), ax, groups=measures)
     ax.set_title(f"{name}: log loss {comparison.loc[name, 'log loss']:.3f}")
 plt.show()
