@@ -84,7 +84,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "write_computation_times": False,
     "thumbnail_size": (640, 440),
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "order.place",
     "download_all_examples": False,
     "show_signature": False,
     "doc_module": ("swapwise",),

@@ -27,7 +27,6 @@ TOOLS = ("pytest", "pytest-xdist", "hypothesis")
 NEWER_PYTHONS = [f"python3.{minor}" for minor in range(12, 20)]
 #: Benchmarks are no part of the wheel.
 TESTS = ("tests", "--ignore=tests/benchmarks")
-SLOW = "docs_build or cluster or browser or race or experiments or slow"
 
 
 class Tools:
@@ -109,6 +108,15 @@ def required_of(source: Path, pins: str) -> list[str]:
     return [pin for pin in pins.split() if pin.partition("==")[0] in names]
 
 
+def slow_markers(source: Path) -> str:
+    """Return the markers of the tests that ``make quick`` leaves out.
+
+    >>> "docs_build or " in slow_markers(Path(__file__).parents[1])
+    True
+    """
+    return re.findall(r"^SLOW := (.+)$", (source / "Makefile").read_text(), re.MULTILINE)[0]
+
+
 def run_tests(python: Path, source: Path) -> None:
     """Run a few fits, the first command of the README, and the tests, on what is installed."""
     env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "HYPOTHESIS_PROFILE": "quick"}
@@ -116,7 +124,8 @@ def run_tests(python: Path, source: Path) -> None:
     run(python.parent / "swapwise", "select", "--demo", "--certify", cwd=source.parent, env=env)
     pytest = [python, "-m", "pytest", "-q", "--no-header", "--disable-warnings"]
     run(*pytest, "tests/test_readme.py", "-k", "README", cwd=source, env=env)
-    run(*pytest, "-n", "2", "--dist", "worksteal", "-m", f"not ({SLOW})", *TESTS, cwd=source, env=env)
+    quick = ["-n", "2", "--dist", "worksteal", "-m", f"not ({slow_markers(source)})"]
+    run(*pytest, *quick, *TESTS, cwd=source, env=env)
 
 
 if __name__ == "__main__":

@@ -129,8 +129,15 @@ def test_the_extensions_are_what_is_installed_beside_the_data_of_the_gallery():
     assert {*extensions, "docutils", "pydata_sphinx_theme", "statsmodels"} == installed | {"matplotlib"}
 
 
+def test_the_gallery_begins_with_examples_that_are_there(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    order = importlib.import_module("order")
+    examples = [path.name for path in (ROOT / "examples" / "structure").glob("*.py")]
+    assert [Path(name).stem for name in sorted(examples, key=order.place)] == order.FIRST
+
+
 def test_the_pages_name_nothing_that_is_not_there():
-    pages = [ROOT / "README.md", *DOCS.glob("*.md"), *(ROOT / "examples").glob("*.py")]
+    pages = [ROOT / "README.md", *DOCS.glob("*.md"), *(ROOT / "examples").rglob("*.py")]
     named = {name for page in pages for name in re.findall(r"\bsw\.(\w+)", page.read_text())}
     assert named <= {*swapwise.__all__}
 
@@ -264,6 +271,24 @@ def test_the_pages_use_no_option_that_is_not_there(command):
     uses = re.findall(rf"swapwise {command}((?: [^\n`#\\]+|\\\n)*)", pages)
     used = set(re.findall(r"(?<!\S)--[a-z-]+", " ".join(uses)))
     assert used <= {name for names in names_of_options(command) for name in names} | {"--help"}
+
+
+BENCHMARKS = ("race/options.py", "hard/__main__.py", "structure/__main__.py")  # those that pages name
+OF_BENCHMARKS = {
+    option
+    for file in BENCHMARKS
+    for option in re.findall(r'"(--[a-z-]+)"', (ROOT / "benchmarks" / file).read_text())
+}
+OF_ALL_COMMANDS = {"--help", "--version", "--install-completion", "--show-completion"}
+PAGES_WITH_CODE = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted(DOCS.glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=lambda page: page.name)
+def test_code_on_a_page_has_no_option_that_no_command_has(page):
+    blocks = re.findall(r"^```.*?^```|`[^`\n]+`", page.read_text(), re.M | re.S)
+    used = {option for block in blocks for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", block)}
+    known = {name for command in WITH_OPTIONS for names in names_of_options(command) for name in names}
+    assert used <= known | OF_BENCHMARKS | OF_ALL_COMMANDS
 
 
 def test_the_page_explains_every_key_of_the_json(tmp_path):

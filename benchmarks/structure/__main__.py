@@ -1,8 +1,9 @@
 """``python -m benchmarks.structure``: errors on new data with and without a constraint, as one table.
 
-Names of cases (``lags groups``) run those alone. "Without" is the same search without the constraint, and all
-programs choose the same number of columns (in ``groups``, columns of the same number of cell features).
-Nothing is downloaded.
+Names of cases (``lags groups``) run those alone. "Without" is the same search without the constraint.
+Programs choose the same number of columns (in ``groups``, columns of the same number of cell features), apart
+from LassoCV in ``lags`` and nodewise L1 in ``graph``, which choose how many. abess takes part if it is
+installed (``pip install '.[peers]'``). Nothing is downloaded.
 """
 
 from __future__ import annotations

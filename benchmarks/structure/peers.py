@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 import numpy as np
+import sklearn
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import (
     LinearRegression,
@@ -17,12 +18,15 @@ from sklearn.linear_model import (
     OrthogonalMatchingPursuit,
     lars_path,
 )
+from sklearn.utils.fixes import parse_version
 
 from swapwise.checks import FloatArray, IndexArray
 
 #: From training data, a size and new data to predictions
 Forecaster = Callable[[FloatArray, FloatArray, int, FloatArray], FloatArray]
 
+# How scikit-learn is asked for an L1 penalty; before 1.8, ``l1_ratio`` alone leaves the L2 penalty.
+L1 = {"l1_ratio": 1.0} if parse_version(sklearn.__version__) >= parse_version("1.8") else {"penalty": "l1"}
 STEPS = 60  # of the Lasso's path; more columns than are asked for come long before
 
 
@@ -79,6 +83,6 @@ def l1_supports(X: FloatArray, y: FloatArray) -> list[IndexArray]:
     """Return the columns of logistic regressions with ever weaker L1 penalties."""
     supports = []
     for C in np.geomspace(2e-3, 1.0, 40):
-        model = LogisticRegression(l1_ratio=1.0, C=C, solver="liblinear", random_state=0)
+        model = LogisticRegression(**L1, C=C, solver="liblinear", random_state=0)
         supports.append(np.flatnonzero(model.fit(X, y).coef_[0]))
     return supports

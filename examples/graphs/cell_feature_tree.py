@@ -41,8 +41,9 @@ for name, constraint in found.items():
 # What depends on what
 # --------------------
 
-figure, axes = plt.subplots(1, 2, figsize=(12, 5), constrained_layout=True)
-for ax, (name, result) in zip(axes, results.items(), strict=True):
+plt.rcParams["font.size"] = 13
+for name, result in results.items():
+    figure, ax = plt.subplots(figsize=(7, 4.8), constrained_layout=True)
     graph = nx.Graph()
     graph.add_nodes_from(means.columns)
     graph.add_weighted_edges_from((*edges[e], information.weights[e]) for e in result.support)

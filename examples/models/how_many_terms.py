@@ -40,10 +40,12 @@ print(model.path_.round(3).to_string(index=False))
 # %%
 # What is chosen
 # --------------
-# The path on the left, with the standard error over the ten folds; on the right the terms.
+# The path with the standard error over the ten folds, and the terms.
 
 kinds = ["product or square" if " " in name or "^" in name else "fact" for name in terms.columns]
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), constrained_layout=True)
-sw.plot_path(model, left)
-sw.plot_support(model, right, groups=pd.Series(kinds, index=terms.columns))
+plt.rcParams["font.size"] = 11
+figure, ax = plt.subplots(figsize=(8, 5), constrained_layout=True)
+sw.plot_path(model, ax)
+figure, ax = plt.subplots(figsize=(8, 5), constrained_layout=True)
+sw.plot_support(model, ax, groups=pd.Series(kinds, index=terms.columns))
 plt.show()

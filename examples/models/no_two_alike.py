@@ -84,8 +84,9 @@ print(comparison.round(3).to_string())
 # ----------------
 # Two redundant columns share the coefficient between them. If they exclude each other, one has all of it.
 
-figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), constrained_layout=True)
-for ax, name in zip(axes, ["any six", "no two correlated"], strict=True):
+plt.rcParams["font.size"] = 11
+for name in ["no two correlated", "any six"]:
+    figure, ax = plt.subplots(figsize=(8, 5), constrained_layout=True)
     sw.plot_support(models[name], ax)
     ax.set_title(f"{name}: log loss {comparison.loc[name, 'log loss']:.3f}")
 plt.show()

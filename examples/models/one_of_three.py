@@ -40,6 +40,7 @@ print(one_of_three)
 def l1_columns(X, y):
     """Return the columns that an L1 penalty keeps."""
     for C in np.geomspace(0.1, 0.005, 25):
+        # From scikit-learn 1.8 on; before, ``penalty="l1"`` instead of ``l1_ratio``.
         logistic = LogisticRegression(l1_ratio=1.0, C=C, solver="liblinear", random_state=0)
         kept = np.flatnonzero(make_pipeline(StandardScaler(), logistic).fit(X, y)[-1].coef_[0])
         if len(kept) <= SIZE:
@@ -79,8 +80,9 @@ print(comparison.round(3).to_string())
 # On standardised columns, so that bars are comparable:
 
 standard = (X - X.mean()) / X.std()
-figure, axes = plt.subplots(1, 2, figsize=(10, 5), constrained_layout=True)
-for ax, (name, rule) in zip(axes, (("at most one of three", one_of_three), ("any five", SIZE)), strict=True):
+plt.rcParams["font.size"] = 11
+for name, rule in (("at most one of three", one_of_three), ("any five", SIZE)):
+    figure, ax = plt.subplots(figsize=(8, 5), constrained_layout=True)
     sw.plot_support(sw.SparseClassifier(rule, ridge=RIDGE).fit(standard, y), ax, groups=measures)
     ax.set_title(f"{name}: log loss {comparison.loc[name, 'log loss']:.3f}")
 plt.show()

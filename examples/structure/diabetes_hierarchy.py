@@ -69,10 +69,11 @@ print(f"any eight terms: {plain}")
 # Standardised, so that bars are comparable. With the hierarchy each product comes with its factors.
 
 standard = (X - X.mean()) / X.std()
-figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.2), constrained_layout=True)
-for ax, name in zip(axes, ["products with both factors", "any eight terms"], strict=True):
+plt.rcParams["font.size"] = 11
+for name in ["products with both factors", "any eight terms"]:
+    figure, ax = plt.subplots(figsize=(8, 5), constrained_layout=True)
     shown = sw.SparseRegressor(rules[name]).fit(standard, y)
-    kinds = ["main effect" if name in data.data.columns else "product or square" for name in X.columns]
+    kinds = ["main effect" if term in data.data.columns else "product or square" for term in X.columns]
     sw.plot_support(shown, ax, groups=pd.Series(kinds, index=X.columns))
     ax.set_title(f"{name}: R² {shown.score(standard, y):.4f}")
 plt.show()

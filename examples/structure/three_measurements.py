@@ -59,9 +59,10 @@ print(comparison.round(3))
 # %%
 # What it gains
 # -------------
-# With three features the loss is lower under the constraint. With five or more the constraint no longer
-# matters: the best columns come from that few features anyway. Splits of the same tumours overlap, so the
-# standard errors are somewhat too small.
+# With three features the loss is lower under the constraint. These ten splits are lucky: over sixty, the gain
+# at three features is 0.009 with a standard error of 0.006 (:doc:`/where-structure-matters`). With five or
+# more the constraint no longer matters: the best columns come from that few features anyway. Splits of the
+# same tumours overlap, so the standard errors are somewhat too small.
 
 plt.rcParams["font.size"] = 13
 figure, axes = plt.subplots(figsize=(7, 4.4), constrained_layout=True)
