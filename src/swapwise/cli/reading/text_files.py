@@ -99,7 +99,8 @@ def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
     used = [place for place, name in enumerate(names) if name or (place and table[place].notna().any())]
     columns = [names[place] or f"column {place + 1}" for place in used]
     require_different(columns, path)
-    table = table[used].set_axis(columns, axis=1)
+    table = table if len(used) == table.shape[1] else table[used]  # which takes long for many
+    table = table.set_axis(columns, axis=1)
     if len(used) > MANY_COLUMNS:
         table = table.copy()  # in one block of each type
     if b" " in file.content or b"\t" in file.content or not file.content.isascii():
