@@ -159,3 +159,15 @@ def test_a_link_is_followed(data, tmp_path, kind):
 def test_an_unknown_option_is_refused_by_name(data, tmp_path):
     with pytest.raises(TypeError, match=r"report\(\) got an unexpected keyword argument 'weights'"):
         sw.SparseRegressor(2).fit(*data).report(tmp_path / "page.html", *data, weights=1)
+
+
+def test_columns_of_groups_are_called_columns(data):
+    page = selection_report(sw.SparseRegressor(1, groups=[0, 0, 1, 1]).fit(*data))
+    assert "2 of 4 columns were chosen" in page
+    assert "2 of 4 columns, chosen from 80 samples" in page
+
+
+def test_a_group_of_one_is_not_counted(data):
+    groups = {"a": "left", "b": "b", "c": "left", "d": "d"}
+    page = selection_report(sw.SparseRegressor(3).fit(*data), groups=groups)
+    assert "3 of 4 features were chosen: 1 of 2 of left." in page

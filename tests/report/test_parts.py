@@ -104,7 +104,7 @@ class TestParts:
         rows = cells_of(part.below)
         ran, start = rows[:2], rows[2]
         assert start[:3] == ["1", "+ tax, a &amp; b", "arbitrary"]
-        assert [row[:2] for row in ran] == [["arbitrary", "1"], ["oblivious", str(result.n_iter - 1)]]
+        assert [row[:2] for row in ran] == [["1. arbitrary", "1"], ["2. oblivious", str(result.n_iter - 1)]]
         assert [float(row[2]) for row in ran] == [
             pytest.approx(event.value, rel=1e-5) for event in (result.history[0], result.history[-1])
         ]

@@ -13,7 +13,7 @@ from swapwise.checks import FloatArray, some_of
 from swapwise.estimators.constraint_of import Elements
 from swapwise.report.chart import Axis, Chart, Tiles
 from swapwise.report.document import table
-from swapwise.report.parts import Part, as_table, listed, shown_name, significant
+from swapwise.report.parts import Part, as_table, columns_in_words, listed, shown_name, significant
 from swapwise.report.support_chart import Support
 from swapwise.report.svg import LONGEST, in_lines
 
@@ -76,16 +76,17 @@ class Chosen:
 
     def _count(self) -> str:
         was = "was" if len(self.features) == 1 else "were"
-        return f"{len(self.features)} of {len(self.names)} features {was} chosen"
+        return f"{len(self.features)} of {len(self.names)} {columns_in_words(self.model)} {was} chosen"
 
     def _by_group(self) -> str:
         if self.group_of is None:
             return ""
         all_groups = [self.group(feature) for feature in range(len(self.names))]
         mine = [self.group(feature) for feature in self.features]
-        return ": " + "; ".join(
-            f"{mine.count(group)} of {all_groups.count(group)} of {group}" for group in self.groups
-        )
+        # Of a group of one, the name of the feature says all.
+        several = [group for group in self.groups if all_groups.count(group) > 1]
+        said = [f"{mine.count(group)} of {all_groups.count(group)} of {group}" for group in several]
+        return f": {'; '.join(said)}" if said else ""
 
     def _remarks(self) -> list[str]:
         """Return what should be known of some of the coefficients."""

@@ -88,7 +88,8 @@ td.number, th.number { text-align: right; } tbody th { font-weight: 400; }
 .claims { font-size: 0.925rem; } .claims td { min-width: 8rem; } .claims td:nth-child(3) { width: 32%; }
 .claims .where { width: 9rem; min-width: 6rem; } .claims td:nth-child(5) { width: 26%; }
 .verdict { white-space: nowrap; font-weight: 600; } .yes { color: var(--yes); } .no { color: var(--no); }
-@media (max-width: 40rem) { table { font-size: 0.875rem; } th, td { padding: 0.2rem 0.3rem; }
+@media (max-width: 40rem) { header { clear: right; }
+  table { font-size: 0.875rem; } th, td { padding: 0.2rem 0.3rem; }
   :is(.long, .named) tbody th { min-width: 6rem; } dl { grid-template-columns: 1fr; }
   dd { margin: 0 0 0.4rem 1rem; }
   .claims thead { display: none; }

@@ -9,7 +9,7 @@ import pandas as pd
 
 from swapwise.checks import FloatArray
 from swapwise.estimators.base import SparseEstimator
-from swapwise.report.parts import shown_name
+from swapwise.report.parts import columns_in_words, shown_name
 from swapwise.search.result import Status
 
 
@@ -20,7 +20,7 @@ def settings_of(model: Any) -> dict[str, str]:
     >>> settings_of(SparseRegressor(1).fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0]))
     {'model': 'SparseRegressor', 'fitted to': '3 samples of 1 features'}
     """
-    samples = f"{model.n_samples_fit_} samples of {model.n_features_in_} features"
+    samples = f"{model.n_samples_fit_} samples of {model.n_features_in_} {columns_in_words(model)}"
     facts = {"model": type(model).__name__, "fitted to": samples}
     if hasattr(model, "path_"):
         sizes = model.path_["size"]

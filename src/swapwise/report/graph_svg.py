@@ -18,7 +18,7 @@ from swapwise.report.graph_layout import layout
 from swapwise.report.graph_look import Edges, Look, Nodes, aligned, line_height, look_of
 from swapwise.report.graph_plots import LARGEST_FIELD, NEGATIVE, POSITIVE, SMALLEST_FIELD, sample_weights
 from swapwise.report.graph_words import GraphWords
-from swapwise.report.svg import framed, legend_of
+from swapwise.report.svg import framed, legend_of, shortened
 
 # Pixels: the widths that are drawn for, what is left free above and below, and the limits of the height.
 _WIDTHS = {"broad": 860.0, "narrow": 340.0}
@@ -64,16 +64,10 @@ def graph_svg(
     weight = np.array([weights[edge] for edge in order])
     edges = Edges(np.array(order, dtype=np.intp).reshape(-1, 2), weight, np.ones(len(order)))
     places = np.array(list(layout(range(len(names)), weights).values())).reshape(-1, 2)
-    written = [_shortened(name) if len(names) <= _MOST_NAMES else "" for name in names]
+    written = [shortened(name, _LONGEST) if len(names) <= _MOST_NAMES else "" for name in names]
     nodes = Nodes(list(range(len(names))), written, None, field, None)
     drawings = [_drawing(kind, nodes, edges, places, names, words) for kind in _WIDTHS]
     return framed(_legend(edges, field, words), "".join(drawings), "Chart: The graph", described_by)
-
-
-def _shortened(name: str) -> str:
-    """Return a name of at most this many letters, without its middle: many differ in their last letters."""
-    half = (_LONGEST - 1) // 2
-    return name if len(name) <= _LONGEST else f"{name[:half]}…{name[-half:]}"
 
 
 def _drawing(

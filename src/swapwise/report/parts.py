@@ -146,6 +146,16 @@ def columns_of(model: Any, X: pd.DataFrame | None) -> list[Any]:
     return [f"x{k}" for k in range(model.n_features_in_)] if known is None else known.tolist()
 
 
+def columns_in_words(model: Any) -> str:
+    """Return what columns are called: features, unless these are chosen as groups of columns.
+
+    >>> from swapwise import SparseRegressor
+    >>> columns_in_words(SparseRegressor(1)), columns_in_words(SparseRegressor(1, groups=[0, 0, 1]))
+    ('features', 'columns')
+    """
+    return "features" if model.groups is None else "columns"
+
+
 def significant(number: float) -> str:
     """Return a number with four significant digits, zeros at the end included.
 

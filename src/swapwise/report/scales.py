@@ -71,8 +71,8 @@ def scales_of(chart: Chart) -> tuple[Scale, Scale]:
 def _extents(chart: Chart) -> Iterator[tuple[Iterable[float], Iterable[float]]]:
     for one in chart.series:
         if isinstance(one, Curve):
-            ends = [end for end in (one.low, one.high) if end is not None]
-            yield one.x, [*one.y, *(value for end in ends for value in end)]
+            errors = [end for end in (one.low, one.high) if end is not None]
+            yield one.x, [*one.y, *(value for end in errors for value in end)]
         elif isinstance(one, Band):
             yield one.x, [*one.low, *one.high]
         elif isinstance(one, Intervals):

@@ -118,7 +118,8 @@ def _strategies(result: SearchResult) -> str:
     if len(result.strategies) < 2:
         return ""
     rows = [
-        [run.name, str(run.n_moves), f"{run.value:.6g}", f"{run.seconds:.3g}"] for run in result.strategies
+        [f"{rank}. {run.name}", str(run.n_moves), f"{run.value:.6g}", f"{run.seconds:.3g}"]
+        for rank, run in enumerate(result.strategies, 1)  # a strategy may run more than once
     ]
     return table(["strategy", "moves", "value reached", "seconds"], rows, "numbers")
 

@@ -14,6 +14,7 @@ from swapwise.report.data_parts import data_parts
 from swapwise.report.facts import scores_of, settings_of
 from swapwise.report.fit_parts import path_parts
 from swapwise.report.parts import (
+    columns_in_words,
     columns_of,
     page_of,
     seconds_in_words,
@@ -112,7 +113,8 @@ def selection_report(
         *moves_parts(result, lambda element: shown_name(labels[element])),
         settings_part(asked, {**settings_of(model), "search": search_in_words(result)}),
     ]
-    about = f"{len(model.support_)} of {len(names)} features, chosen from {model.n_samples_fit_} samples"
+    count = f"{len(model.support_)} of {len(names)} {columns_in_words(model)}"
+    about = f"{count}, chosen from {model.n_samples_fit_} samples"
     title = f"{TITLE} to explain {shown_name(asked['target'])}" if asked and "target" in asked else TITLE
     return page_of(title, f"{about} by swapwise.", parts, notice_of(result, certificate))
 

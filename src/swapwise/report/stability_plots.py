@@ -27,6 +27,7 @@ from swapwise.report.chart import (
 )
 from swapwise.report.figures import draw
 from swapwise.report.graph_plots import NEGATIVE, POSITIVE
+from swapwise.report.svg import shortened
 from swapwise.stability.bootstrap import GraphBootstrap
 from swapwise.stability.case_dropping import CaseDropping
 from swapwise.stability.centrality import MEASURES, centralities
@@ -105,7 +106,7 @@ def plot_edge_intervals(
     shown = edges.loc[by_frequency].sort_values(["weight", "mean"], ascending=False, kind="stable")
     axes = axes_or_new(ax, height=_height(len(shown)))
     left_out = len(boot.sample) - len(shown)
-    note = f"  ({left_out} pairs that are rarely or never edges left out)" if left_out else ""
+    note = f"\n({left_out} pairs that are rarely or never edges left out)" if left_out else ""
     _draw_rows(
         axes, _intervals(shown, shown["weight"], boot.level), shown["label"], f"weight of the edge{note}"
     )
@@ -182,7 +183,7 @@ def _intervals(rows: pd.DataFrame, values: pd.Series, level: float) -> list[Seri
 
 def _draw_rows(axes: Axes, series: Sequence[Series], labels: Any, quantity: str) -> Axes:
     """Draw a row per label, with a line at 0."""
-    names = [_shortened(label) for label in labels]
+    names = [shortened(str(label), MOST_LETTERS) for label in labels]
     draw(Chart(Axis(quantity, zero=True), names_axis(names), tuple(series) if names else ()), axes)
     axes.tick_params(axis="y", labelsize=ROW_FONT)
     if not names:
@@ -252,7 +253,7 @@ def plot_differences(boot: GraphBootstrap, of: str = "edges", *, ax: Axes | None
     _require(boot, GraphBootstrap, "boot", "bootstrap_graph")
     frame = boot.differences(of)
     shown = frame.iloc[:MOST_TILES, :MOST_TILES]
-    longest = max((len(_shortened(label)) for label in shown), default=0)
+    longest = max((len(shortened(str(label), MOST_LETTERS)) for label in shown), default=0)
     size = max(3.4, 0.8 + LETTER * longest + ROW * len(shown))
     axes = axes_or_new(ax, width=size, height=size)
     _draw_tiles(axes, shown)
@@ -289,7 +290,7 @@ def _draw_tiles(axes: Axes, frame: pd.DataFrame) -> None:
     np.fill_diagonal(shades, 2.0)
     colours = ListedColormap([to_rgba(colour) for colour in (NOT_DIFFERENT, DIFFERENT, "white")])
     axes.imshow(shades, cmap=colours, vmin=0, vmax=2, interpolation="nearest")
-    places, labels = np.arange(len(frame)), [_shortened(label) for label in frame]
+    places, labels = np.arange(len(frame)), [shortened(str(label), MOST_LETTERS) for label in frame]
     axes.set_xticks(places, labels, rotation=90, fontsize=ROW_FONT)
     axes.set_yticks(places, labels, fontsize=ROW_FONT)
     # White lines between tiles.
@@ -470,15 +471,6 @@ def _require_measures(names: list[str], known: Iterable[str], what: str) -> None
 
 def _in_words(measure: str) -> str:
     return measure.replace("_", " ")
-
-
-def _shortened(label: Any) -> str:
-    """Return the name of a vertex or an edge, cut in the middle if there is no room for it."""
-    text = str(label)
-    if len(text) <= MOST_LETTERS:
-        return text
-    half = (MOST_LETTERS - 1) // 2
-    return f"{text[:half]}…{text[-half:]}"
 
 
 def _height(n_rows: int) -> float:

@@ -346,6 +346,16 @@ def in_lines(name: str, longest: int = LONGEST) -> str:
     return f"{first}\n{second}" if len(second) <= longest else f"{first}\n{second[: longest - 1]}…"
 
 
+def shortened(name: str, longest: int) -> str:
+    """Return a name of at most this many letters, without its middle: many differ in their last letters.
+
+    >>> shortened("temperature", 7)
+    'tem…ure'
+    """
+    half = (longest - 1) // 2
+    return name if len(name) <= longest else f"{name[:half]}…{name[-half:]}"
+
+
 def row_height(names: Sequence[str]) -> int:
     """Return how many pixels a row needs that bears one of these names.
 
