@@ -8,8 +8,9 @@ from contextlib import suppress
 import numpy as np
 
 import swapwise as sw
+from swapwise.cli.reading import tables as reading
 from swapwise.experiments.store import Store, StoreError
-from tests.fuzz import estimators, interrupts, stores
+from tests.fuzz import estimators, interrupts, stores, tables
 
 
 def _claims(check, seeds):
@@ -107,3 +108,18 @@ def test_a_graph_that_depends_on_the_container_is_seen(monkeypatch):
     monkeypatch.setattr(sw.IsingGraph, "fit", careless)
     monkeypatch.setattr(estimators, "MODELS", {"IsingGraph": sw.IsingGraph})
     assert any("the same answer for" in claim for claim in _claims(estimators.check, range(6)))
+
+
+def test_a_reader_that_drops_a_row_is_seen(monkeypatch):
+    read = reading.read_text
+    monkeypatch.setattr(reading, "read_text", lambda *arguments: read(*arguments).iloc[:-1])
+    claims = _claims(tables.check, range(12))
+    assert {"no cell is lost or shifted", "no cell is lost or shifted by damage"} <= claims
+
+
+def test_a_reader_that_refuses_for_no_reason_is_seen(monkeypatch):
+    def refuse(*_):
+        raise ValueError("it did not work")
+
+    monkeypatch.setattr(reading, "read_text", refuse)
+    assert {"a plain table is answered", "a refusal has a known reason"} <= _claims(tables.check, range(4))
