@@ -93,7 +93,9 @@ def graph(
     criterion: Annotated[
         Criterion,
         typer.Option(
-            help="What chooses the number of edges; none: as many as limits allow.", rich_help_panel=SEARCH
+            help="What chooses the number of edges; none: as many as limits allow.",
+            case_sensitive=False,
+            rich_help_panel=SEARCH,
         ),
     ] = Criterion.EBIC,
     gamma: Annotated[
@@ -217,7 +219,7 @@ def _answer(asked: dict[str, Any], notes: list[str]) -> GraphAnswer:
         poisson=asked["poisson"] or [],
     )
     _warn_of_limits(asked, rows)
-    note_on_rows(rows, by_criterion=asked["criterion"] in (Criterion.EBIC, Criterion.BIC))
+    note_on_rows(rows, by_criterion=asked["criterion"] is not Criterion.NONE)
     progress = not asked["quiet"] and sys.stderr.isatty()
     model, clock = _estimator(asked, rows, progress), Clock()
     model.fit(rows.table, sample_weight=rows.counts)
