@@ -279,7 +279,7 @@ class TestLikelihoodWithMissingAnswers:
 
 def test_a_column_is_constant_by_what_was_observed():
     data = np.array([[1.0, 1.0], [np.nan, -1.0], [1.0, np.nan]])
-    with pytest.warns(UserWarning, match="columns that never vary, of which nothing can be learnt: 0$"):
+    with pytest.warns(UserWarning, match="constant columns, from which nothing can be learnt: 0$"):
         warn_of_constants(data, Vertices(2))
 
 

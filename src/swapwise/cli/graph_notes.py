@@ -33,11 +33,14 @@ def note_on_rows(rows: Rows, by_criterion: bool) -> None:
     n_rows, n_columns = rows.table.shape
     n_samples = n_rows if rows.counts is None else int(rows.counts.sum())
     if n_rows < n_columns:
-        warn(f"the table has {n_rows} rows for {n_columns} columns: a graph of so few is hardly reliable")
+        warn(
+            f"the table has {n_rows} rows for {n_columns} columns: a graph from so few rows is "
+            "hardly reliable"
+        )
     elif by_criterion and n_samples < FEW_SAMPLES:
         warn(
             f"the table has {n_samples} samples: criteria that choose the number of edges are made for many "
-            f"more, {FEW_SAMPLES} at least; --bootstrap 200 shows how sure edges are"
+            f"more, {FEW_SAMPLES} at least; --bootstrap 200 shows how certain edges are"
         )
     numbering = [name for name in rows.table.columns if numbers_the_rows(rows.table[name])]
     if numbering:
