@@ -583,7 +583,7 @@ def test_interrupted_it_says_how_to_go_on(tmp_path, monkeypatch, capsys):
 
     fake(monkeypatch, measure)
     assert main(["--programs", "OMP", "--out", str(tmp_path)]) == 130
-    assert "the same command goes on from here" in capsys.readouterr().err
+    assert "the same command resumes it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -232,7 +232,7 @@ def test_a_function_that_is_not_what_it_says_is_found_out(claim):
     assert result.status == "COMPLETE"
     assert result.certificate.ratio == 0
     assert repr(result.certificate).startswith("Certificate(nothing proven: value ")
-    assert result.certificate.doubt == "values of the objective contradict what it says of itself"
+    assert result.certificate.doubt == "values of the objective contradict the properties that it declares"
 
 
 def test_a_part_is_not_lost_between_its_halves(monkeypatch):

@@ -150,7 +150,7 @@ def test_interrupted_it_shows_what_there_is(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "warm_up", lambda cells: None)
     done = reproduce(tmp_path, *SOME)
     assert done.exit_code == 130
-    assert "Interrupted; the same command goes on from here" in done.stderr
+    assert "Interrupted; the same command resumes it" in done.stderr
     assert f"12 of {N_ROWS} rows" in done.output
     assert "not complete: it has 12 of" in (tmp_path / "claims.md").read_text()
     assert len(rows_of(tmp_path)) == 12
@@ -201,7 +201,7 @@ def test_other_versions_are_told(whole, tmp_path):
         (["--only", "ising-30"], "only knows no 'ising-30' (did you mean 'ising-20'?); there are"),
         (["--trials", "0"], "Invalid value for '--trials'"),
         (["--seed", "-1"], "Invalid value for '--seed'"),
-        (["--jobs", "0"], "jobs must be at least 1, or -1 for one on each core; got 0"),
+        (["--jobs", "0"], "jobs must be at least 1, or -1 for one per core; got 0"),
     ],
 )
 def test_bad_options_are_refused_before_any_work(tmp_path, options, message):

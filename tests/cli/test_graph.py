@@ -336,7 +336,7 @@ def test_bad_options_are_told(tmp_path, data):
     refused(graph(data, "--max-degree", "0"), "--max-degree must be at least 1, got 0")
     (tmp_path / "there.csv").write_text("mine")
     refused(graph(data, "--edges", tmp_path / "there.csv"), "exists already; --force overwrites it")
-    refused(graph(data, "--edges", data, "--force"), "would be overwritten, but it is what is read")
+    refused(graph(data, "--edges", data, "--force"), "would be overwritten, but it is an input")
     refused(graph(data, "--graphml", tmp_path / "no" / "g.xml"), "there is no folder")
     (tmp_path / "few.csv").write_text("a,b\n0,1\n1,0\n")
     refused(graph(tmp_path / "few.csv", "--criterion", "cv"), "cross-validation needs at least 5 rows, got 2")

@@ -430,7 +430,7 @@ def test_text_in_columns_has_costs_and_pairs(tmp_path, table):
 def test_files_of_limits_are_never_overwritten(tmp_path, data):
     costs = file_of(tmp_path / "costs.csv", COSTS, "feature,cost")
     how = ["--costs", costs, "--budget", 5, "--json", costs, "--force"]
-    refused(select(data, "--target", "y", *how), "would be overwritten, but it is what is read")
+    refused(select(data, "--target", "y", *how), "would be overwritten, but it is an input")
 
 
 def test_names_with_commas(tmp_path, data, table):
@@ -459,7 +459,7 @@ BAD_COSTS = {
     "huge": ("x,1e999\ny,1\n", "got '1e999'"),
     "missing": ("x,1\n", "has no cost for 'y', 1 of 2 features"),
     "blank": ("x,1\ny,\n", "has no cost for 'y', 1 of 2 features"),
-    "unknown": ("x,1\ny,1\nxx,3\n", "names 'xx', which is no feature of the data (did you mean 'x'?)"),
+    "unknown": ("x,1\ny,1\nxx,3\n", "names 'xx', which is not a feature of the data (did you mean 'x'?)"),
     "twice": ("x,1\ny,1\nx,3\n", "names 'x' twice, '1' and '3'"),
     "wide": ("x,1,2\n", "must have two columns, feature and cost, got 3"),
     "backwards": ("1,x\n2,y\n", "must have features first and costs second"),
@@ -656,7 +656,7 @@ USAGE = {
     "costs": (["--costs", "c.csv"], "--costs needs --budget"),
     "budget": (["--budget", 3], "--budget needs --costs"),
     "sign": (["--product-sign", "*"], "--product-sign needs --hierarchy"),
-    "no sign": (["--hierarchy", "weak", "--product-sign", ""], "must be what stands between factors"),
+    "no sign": (["--hierarchy", "weak", "--product-sign", ""], "must be the sign between factors"),
     "kind": (["--hierarchy", "strict"], "strong"),
     "two groupings": (
         [*ROOM, "--groups-from-pattern", "x"],
@@ -728,10 +728,10 @@ BAD_BOUNDS = {
     "infinite": ("x,-inf,\n", "must be numbers, or empty for none, got '-inf'"),
     "above 0": (
         "x,1,2\n",
-        "the bounds of 'x' must hold 0, the coefficient of what is not chosen, got 1 to 2",
+        "the bounds of 'x' must hold 0, the coefficient of features that are not chosen, got 1 to 2",
     ),
     "below 0": ("x,,-1\n", "the bounds of 'x' must hold 0"),
-    "unknown": ("x,0,\ny,0,\nxx,0,\n", "names 'xx', which is no feature of the data (did you mean 'x'?)"),
+    "unknown": ("x,0,\ny,0,\nxx,0,\n", "names 'xx', which is not a feature of the data (did you mean 'x'?)"),
     "narrow": ("x,1\n", "must have three columns, feature, lower and upper, got 2"),
     "twice": ("x,0,1\nx,0,2\n", "names 'x' twice, '0,1' and '0,2'"),
 }

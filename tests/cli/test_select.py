@@ -406,7 +406,7 @@ def test_bad_formats_are_told(tmp_path):
 GROUPS = {
     "unknown": (
         "roof_1,a\nroof_9,b\n",
-        "names 'roof_9', which is no feature of the data (did you mean 'roof_",
+        "names 'roof_9', which is not a feature of the data (did you mean 'roof_",
     ),
     "incomplete": (
         "roof_1,a\n",
@@ -606,7 +606,7 @@ def test_interrupted_before_anything_is_found(data, monkeypatch):
     finally:
         signal.signal(signal.SIGTERM, before)
     assert done.exit_code == 130
-    assert "interrupted, with nothing to show yet" in done.stderr
+    assert "interrupted before anything was found" in done.stderr
 
 
 # What is easily lost is not.
@@ -626,12 +626,12 @@ def test_what_is_read_is_never_overwritten(tmp_path, data, force):
     link.symlink_to(data)
     for name in (data, tmp_path / "." / "data.csv", link):
         done = select(data, "-t", "y", "--json", name, *force)
-        refused(done, "would be overwritten, but it is what is read")
+        refused(done, "would be overwritten, but it is an input")
     assert data.read_bytes() == before
 
 
 def test_devices_are_no_files(data):
-    refused(select(data, "-t", "y", "--json", "/dev/null", "--force"), "it is no ordinary file")
+    refused(select(data, "-t", "y", "--json", "/dev/null", "--force"), "it is not an ordinary file")
 
 
 def test_links_are_written_through(tmp_path, data):

@@ -379,8 +379,11 @@ BAD_GROUPS = {
     ),
     "ragged": ("age,a\nh,b,c\n", "line 2 must have 2 cells as the lines before, got 3"),
     "narrow": ("age\nh\n", "must have two columns, feature and group, got 1"),
-    "unknown": ("age,a\nhh,b\nkk,b\n", "names 'hh', which is no feature of the data"),
-    "unknown below a header": ("feature,group\nage,a\nhh,b\n", "names 'hh', which is no feature of the data"),
+    "unknown": ("age,a\nhh,b\nkk,b\n", "names 'hh', which is not a feature of the data"),
+    "unknown below a header": (
+        "feature,group\nage,a\nhh,b\n",
+        "names 'hh', which is not a feature of the data",
+    ),
     "blank": ("\n\n", "g.csv is empty"),
 }
 
@@ -424,7 +427,7 @@ def test_counts_that_are_none_are_told(table):
         warnings.simplefilter("error")
         problem_of(table.assign(y=counts), family=Family.POISSON)
     counts[3] = 3.5
-    with pytest.warns(UserWarning, match="1 of 40 numbers of the target 'y' are no counts, such as 3.5"):
+    with pytest.warns(UserWarning, match="1 of 40 numbers of the target 'y' are not counts, such as 3.5"):
         problem_of(table.assign(y=counts), family=Family.POISSON)
 
 

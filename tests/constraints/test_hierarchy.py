@@ -81,7 +81,7 @@ def test_two_hierarchies_are_one():
         (3, {0: [1], 1: [0]}, {}, ValueError, "no element may need itself, but these need each other: 0, 1"),
         (3, {0: [3]}, {}, ValueError, "positions from 0 to 2, got 3"),
         (3, {"a": [0]}, {}, TypeError, "by position, or by name, got 'a'"),
-        (["a", "b"], {"b": ["c"]}, {}, ValueError, "parents names 'c', which is no element"),
+        (["a", "b"], {"b": ["c"]}, {}, ValueError, "parents names 'c', which is not an element"),
         (3, [(0, 1)], {}, TypeError, "must be a mapping from element to its parents"),
         (3, {}, {"size": -1}, ValueError, "size must be a non-negative integer"),
         (3, {}, {"kind": "hard"}, ValueError, "kind must be 'strong' or 'weak', got 'hard'"),

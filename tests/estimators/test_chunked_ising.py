@@ -101,7 +101,7 @@ def test_restarts_and_names(stored):
 def test_a_constant_column_is_warned_of(stored):
     data = dependent_spins()
     data[:, 4] = -1
-    with pytest.warns(UserWarning, match="never vary, of which nothing can be learnt: 4$"):
+    with pytest.warns(UserWarning, match="constant columns, from which nothing can be learnt: 4$"):
         sw.IsingGraph(1).fit(stored(data))
 
 

@@ -100,7 +100,7 @@ def test_columns_that_never_vary_are_told():
     X = data()
     X[:, 1] = 0.1 + 0.2
     for method in ("pearson", "spearman", "kendall"):
-        with pytest.warns(UserWarning, match="never vary, of which nothing can be learnt: 'b'"):
+        with pytest.warns(UserWarning, match="constant columns, from which nothing can be learnt: 'b'"):
             found = correlations(X, method, names=list("abcd"))
         assert found.varies.tolist() == [True, False, True, True]
         assert found.matrix[1].tolist() == [0, 1, 0, 0]

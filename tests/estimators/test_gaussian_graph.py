@@ -214,7 +214,7 @@ def test_copies_of_variables_are_told_and_borne(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_constants_have_no_edges(kind):
     X, _ = simulated(100, n=6)
-    with pytest.warns(UserWarning, match="never vary, of which nothing can be learnt: 6"):
+    with pytest.warns(UserWarning, match="constant columns, from which nothing can be learnt: 6"):
         model = kind().fit(np.column_stack([X, np.full(100, 2.5)]))
     assert model.graph_.degree[6] == 0
     assert np.isfinite(model.score(np.column_stack([X, np.full(100, 2.5)])))

@@ -315,5 +315,5 @@ def test_a_dispersion_that_is_not_used_is_said():
     X, y = problem("gamma")
     with pytest.warns(UserWarning, match="alpha is the dispersion of the negative binomial family"):
         sw.SparseGLMRegressor(2, family="gamma", alpha=0.5).fit(X, y)
-    with pytest.warns(UserWarning, match="do not vary more than Poisson's"):
+    with pytest.warns(UserWarning, match="are not overdispersed"):
         sw.SparseGLMRegressor(2, family="negative-binomial").fit(X, np.full(len(y), 3.0) + (X[:, 0] > 0))

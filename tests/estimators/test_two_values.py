@@ -136,7 +136,7 @@ def test_the_order_of_categories_decides():
 
 def test_a_category_that_was_not_seen_is_a_value():
     data = coded(("no", "yes")).assign(bee="no").astype(pd.CategoricalDtype(["no", "yes"]))
-    with pytest.warns(UserWarning, match="never vary.*'bee'"):
+    with pytest.warns(UserWarning, match="constant columns.*'bee'"):
         model = sw.IsingGraph(1).fit(data)
     assert model.field_[1] < 0
     assert model.score(data.assign(bee="yes").astype(pd.CategoricalDtype(["no", "yes"]))) < model.score(data)
@@ -279,7 +279,7 @@ class TestLikelihoodWithMissingAnswers:
 
 def test_a_column_is_constant_by_what_was_observed():
     data = np.array([[1.0, 1.0], [np.nan, -1.0], [1.0, np.nan]])
-    with pytest.warns(UserWarning, match="columns that never vary, of which nothing can be learnt: 0$"):
+    with pytest.warns(UserWarning, match="constant columns, from which nothing can be learnt: 0$"):
         warn_of_constants(data, Vertices(2))
 
 

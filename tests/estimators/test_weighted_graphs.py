@@ -160,7 +160,7 @@ def test_a_column_that_varies_only_without_weight_is_warned_of():
     spins, times = table(6)
     spins[times > 0, 2] = 1
     spins[np.flatnonzero(times == 0)[0], 2] = -1
-    with pytest.warns(UserWarning, match="never vary, of which nothing can be learnt: 2$"):
+    with pytest.warns(UserWarning, match="constant columns, from which nothing can be learnt: 2$"):
         sw.IsingGraph(1).fit(spins, sample_weight=times)
 
 

@@ -255,7 +255,7 @@ class TestParts:
         assert "no bound on the optimum was proven" in certificate_parts(proof, model.result_)[0].words
         assert certificate_parts(None, model.result_) == []
         assert proof_in_words(None, model.result_, "graph").startswith(
-            "none was asked for: swapwise graph --certify"
+            "not requested: swapwise graph --certify"
         )
 
     def test_the_proof_of_the_search_itself(self):
@@ -272,7 +272,7 @@ class TestParts:
         proof = replace(model.certify(*data), **numbers)
         (part,) = certificate_parts(proof, model.result_)
         assert part.words.startswith("Nothing proven beyond the trivial bound: the value found is 0.893,")
-        assert "no choice can have more than 1, about what everything together has." in part.words
+        assert "no choice can have more than 1, about the value of all elements together." in part.words
         assert "nothing proven beyond the trivial bound" in part.below
         assert "89.3" not in part.words + part.below
         assert part.chart.series[1].name == "the optimum lies here"

@@ -159,7 +159,7 @@ class TestNotices:
     @pytest.mark.parametrize(
         ("status", "words"),
         [
-            (Status.INTERRUPTED, "The search was interrupted: this is the best that it had by then"),
+            (Status.INTERRUPTED, "The search was interrupted: this is the best answer found by then"),
             (Status.TIME_LIMIT, "The search ran out of time"),
             (Status.ITERATION_LIMIT, "The search came to its limit"),
         ],

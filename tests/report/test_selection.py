@@ -96,7 +96,7 @@ class TestContent:
         X, y = data
         page = selection_report(SparseRegressor(1, start=[0]).fit(X, y), X, y)
         assert re.findall(r'<section id="(\w+)"', page) == ["chosen", "fit", "settings"]
-        assert "none was asked for: swapwise select --certify" in trimmed(page, "chosen")
+        assert "not requested: swapwise select --certify" in trimmed(page, "chosen")
         assert "time of the search" in trimmed(page, "chosen")
         assert "searchno move: the search began at a local optimum" in trimmed(page, "settings")
 

@@ -110,11 +110,11 @@ class Prover:
         if self.bounds.get(kind, np.inf) < self.tree.value - self._resolution:
             warn(
                 f"the upper bound {self.bounds[kind]:.6g} ({kind}) is below the value {self.tree.value:.6g} "
-                f"of {self.tree.support.tolist()}: the objective is not what it says of itself (monotone, "
-                "submodular, strongly concave), and nothing is proven"
+                f"of {self.tree.support.tolist()}: the objective lacks a property that it declares "
+                "(monotone, submodular, strongly concave), and nothing is proven"
             )
             self.bounds = {"all": np.inf}
-            kind, doubt = "all", "values of the objective contradict what it says of itself"
+            kind, doubt = "all", "values of the objective contradict the properties that it declares"
         improved = self.tree.value > value + self._resolution
         upper_bound = float(self.bounds.get(kind, np.inf))
         return Certificate(

@@ -39,7 +39,7 @@ def exit_on_error(command: str, *, debug: bool = False) -> Iterator[None]:
         with sigterm_as_interrupt():
             yield
     except KeyboardInterrupt:
-        typer.echo(f"{command}: interrupted, with nothing to show yet", err=True)
+        typer.echo(f"{command}: interrupted before anything was found", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:  # the reader of the pipe has closed it, such as head: not an error
         raise
@@ -47,7 +47,9 @@ def exit_on_error(command: str, *, debug: bool = False) -> Iterator[None]:
         if debug:
             raise
         said = printable_line(f" ({error})" if str(error) else "")
-        raise SystemExit(f"{command}: out of memory{said}: a smaller table, or a larger machine") from None
+        raise SystemExit(
+            f"{command}: out of memory{said}: try a smaller table, or a larger machine"
+        ) from None
     # What the library raises for wrong arguments.
     except (ValueError, TypeError, OSError) as error:
         if debug:

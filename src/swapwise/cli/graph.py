@@ -80,27 +80,28 @@ def graph(
     model: Annotated[
         GraphModel,
         typer.Option(
-            help="What columns are: two values, numbers, or both; auto looks.", rich_help_panel=SEARCH
+            help="Kind of graph: columns of two values, of numbers, or both; auto detects it.",
+            rich_help_panel=SEARCH,
         ),
     ] = GraphModel.AUTO,
     correlation: Annotated[
         Correlation | None,
         typer.Option(
-            help="For numbers and answers on a scale: what a Gaussian graph is computed from.",
+            help="Correlation for a Gaussian graph, of numbers or answers on a scale.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
     criterion: Annotated[
         Criterion,
         typer.Option(
-            help="What chooses the number of edges; none: as many as limits allow.",
+            help="How to choose the number of edges; none: as many as the limits allow.",
             case_sensitive=False,
             rich_help_panel=SEARCH,
         ),
     ] = Criterion.EBIC,
     gamma: Annotated[
         float | None,
-        option(help="The γ of EBIC: the larger, the fewer edges.", metavar="NUMBER", panel=SEARCH),
+        option(help="The γ of EBIC; larger values give fewer edges.", metavar="NUMBER", panel=SEARCH),
     ] = None,
     threshold: Annotated[
         float, option(help="Leave out edges whose weight is at most this.", metavar="NUMBER", panel=SEARCH)
@@ -117,16 +118,16 @@ def graph(
     seed: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Seed of folds and resampled tables.", metavar="NUMBER", rich_help_panel=SEARCH
+            min=0, help="Seed of folds and bootstrap samples.", metavar="NUMBER", rich_help_panel=SEARCH
         ),
     ] = None,
     counts: Annotated[
         str | None,
-        option(help="A column that says how often each row was seen; it is no variable.", metavar="COLUMN"),
+        option(help="Column with the number of times each row was seen.", metavar="COLUMN"),
     ] = None,
     poisson: Annotated[
         list[str] | None,
-        option(help="Columns that count something, as visits do: a mixed graph.", metavar="NAMES"),
+        option(help="Columns of counts, such as visits: a mixed graph.", metavar="NAMES"),
     ] = None,
     force_out: ForceOut = None,
     drop_missing: DropMissing = False,
@@ -134,7 +135,7 @@ def graph(
     decimal: Decimal = None,
     encoding: Encoding = None,
     report: Report = None,
-    figure: Annotated[Path | None, file(help="The graph drawn, as .png, .pdf or .svg.")] = None,
+    figure: Annotated[Path | None, file(help="A drawing of the graph, as .png, .pdf or .svg.")] = None,
     graphml: Annotated[Path | None, file(help="The graph, as GraphML.")] = None,
     edges: Annotated[Path | None, file(help="The edges, as .csv.")] = None,
     json: Json = None,

@@ -117,7 +117,9 @@ def read_rows(
     weights = [] if counts is None else [counts]
     require_columns(weights, table, "--counts")
     if counts in left_out:
-        raise BadInput(f"--counts names {counts!r}, which --force-out leaves out: it is no variable anyway")
+        raise BadInput(
+            f"--counts names {counts!r}, which --force-out leaves out: it is not a variable anyway"
+        )
     table = table.drop(columns=left_out)
     if drop_missing:
         table = without_missing(table, drop=True)

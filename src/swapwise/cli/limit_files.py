@@ -84,8 +84,8 @@ def read_bounds(
                 )
         if (lower or 0.0) > 0 or (upper or 0.0) < 0:
             raise BadInput(
-                f"{path}: the bounds of {feature!r} must hold 0, the coefficient of what is not chosen, got "
-                f"{' to '.join(pair)}"
+                f"{path}: the bounds of {feature!r} must hold 0, the coefficient of features that are not "
+                f"chosen, got {' to '.join(pair)}"
             )
         if feature not in left_out:
             bounds[feature] = lower, upper
@@ -119,7 +119,7 @@ def _words_of_features(
     for feature, *words in rows:
         if feature not in known:
             raise BadInput(
-                f"{path} names {feature!r}, which is no feature of the data{hint(feature, features)}"
+                f"{path} names {feature!r}, which is not a feature of the data{hint(feature, features)}"
             )
         if said.setdefault(feature, tuple(words)) != tuple(words):
             says = (

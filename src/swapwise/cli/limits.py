@@ -148,7 +148,7 @@ class Limits:
             raise typer.BadParameter("--and-per-group needs --and-groups")
         if self.groups_from_prefix == "":
             raise typer.BadParameter(
-                "--groups-from-prefix must be what ends the prefix, such as _; got nothing"
+                "--groups-from-prefix must be the sign that ends the prefix, such as _; got nothing"
             )
         if self.at_least is not None and self.few_groups is not None:
             raise typer.BadParameter(
@@ -160,13 +160,13 @@ class Limits:
         if self.size is not None and self.exactly is not None:
             raise typer.BadParameter("give --size, a maximum, or --exactly, not both")
         if self.costs is None and self.budget is not None:
-            raise typer.BadParameter("--budget needs --costs, a file of what each feature costs")
+            raise typer.BadParameter("--budget needs --costs, a file with the cost of each feature")
         if self.costs is not None and self.budget is None:
-            raise typer.BadParameter("--costs needs --budget, what all that is chosen may cost")
+            raise typer.BadParameter("--costs needs --budget, the maximum total cost")
         if self.product_sign is not None and self.hierarchy is None:
             raise typer.BadParameter("--product-sign needs --hierarchy")
         if self.product_sign == "":
-            raise typer.BadParameter("--product-sign must be what stands between factors, got nothing")
+            raise typer.BadParameter("--product-sign must be the sign between factors, got nothing")
         if self.hierarchy is not None and self.whole_groups is not None:
             raise typer.BadParameter(
                 "--hierarchy chooses products one by one, which does not go with --whole-groups"

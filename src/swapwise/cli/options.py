@@ -102,10 +102,8 @@ Quiet = Annotated[bool, flag("--quiet", "-q", help="Print nothing but errors.", 
 Debug = Annotated[bool, flag("--debug", help="Show the traceback of an error.", panel=MESSAGES)]
 Method = Annotated[str, option(help="How to search, as in swapwise.maximize.", metavar="NAME", panel=SEARCH)]
 Certify = Annotated[bool, flag("--certify", help="Prove how good the choice is.", panel=SEARCH)]
-ProofSeconds = Annotated[
-    float, option(help="How long the proof may take at most.", metavar="NUMBER", panel=SEARCH)
-]
-Json = Annotated[Path | None, file(help="The answer for programs; - prints it, and nothing else.")]
+ProofSeconds = Annotated[float, option(help="Time limit of the proof.", metavar="NUMBER", panel=SEARCH)]
+Json = Annotated[Path | None, file(help="The answer as JSON; - prints it and nothing else.")]
 
 
 def check_proof_seconds(seconds: float) -> None:

@@ -46,7 +46,7 @@ def check_outputs(paths: Iterable[Path | None], *, inputs: Iterable[Path | None]
         if place in wanted:
             raise BadInput(f"two outputs would be written to {path}: give each a file of its own")
         if place in read:
-            raise BadInput(f"{path} would be overwritten, but it is what is read: give another name")
+            raise BadInput(f"{path} would be overwritten, but it is an input: give another name")
         wanted.add(place)
         reason = _why_not_writable(path)
         if reason:
@@ -67,7 +67,7 @@ def _why_not_writable(path: Path) -> str | None:
         if path.is_dir():
             return "it is a folder"
         if path.exists() and not path.is_file():
-            return "it is no ordinary file"
+            return "it is not an ordinary file"
         folder = _place(path).parent
         if not folder.is_dir():
             return f"there is no folder {path.parent}"

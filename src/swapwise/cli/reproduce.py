@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from swapwise.experiments.grid import Cell
     from swapwise.experiments.manifest import Manifest
 
-STOPPED = "Interrupted; the same command goes on from here."
+STOPPED = "Interrupted; the same command resumes it."
 
 # The seed as in swapwise.experiments.grid, which takes its time to import: help should not.
 TRIALS, QUICK_TRIALS, SEED = 10, 2, 2020
@@ -37,7 +37,9 @@ def reproduce(
         int | None,
         typer.Option(min=1, help=f"Random instances of each setting; {TRIALS}, and {QUICK_TRIALS} if quick."),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes for what is not timed; -1 for one on each core.")] = -1,
+    jobs: Annotated[
+        int, typer.Option(help="Processes for everything that is not timed; -1 for one per core.")
+    ] = -1,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the instances and of the methods.")] = SEED,
     only: Annotated[
         list[str] | None,
@@ -48,14 +50,14 @@ def reproduce(
         typer.Option(file_okay=False, help="The folder of the results; by default one in results/."),
     ] = None,
     as_published: Annotated[
-        bool, flag("--as-published", help="One M for all moves, start from nothing, T = 200.")
+        bool, flag("--as-published", help="One M for all moves, start from the empty set, T = 200.")
     ] = False,
     quick: Annotated[
         bool,
-        flag("--quick", help="Two trials, and nothing that takes more than half a second or so."),
+        flag("--quick", help="Two trials, without anything that takes more than about half a second."),
     ] = False,
 ) -> None:
-    """Run the paper's experiments and draw its figure; stopped and started again, it goes on."""
+    """Run the paper's experiments and draw its figure; an interrupted run can be resumed."""
     from swapwise.experiments.grid import cells
     from swapwise.experiments.procedures import AS_PUBLISHED, DEFAULT
     from swapwise.experiments.run import WorkerDied
@@ -65,7 +67,7 @@ def reproduce(
     trials = trials or (QUICK_TRIALS if quick else TRIALS)
     names = [name for given in only or [] for name in re.split(r",(?! )", given)]
     if jobs != -1 and jobs < 1:
-        raise typer.BadParameter(f"jobs must be at least 1, or -1 for one on each core; got {jobs}")
+        raise typer.BadParameter(f"jobs must be at least 1, or -1 for one per core; got {jobs}")
     try:
         grid = cells(trials, seed, flavour, quick=quick, only=names)
     except ValueError as error:
@@ -82,7 +84,7 @@ def reproduce(
         with sigterm_as_interrupt():
             complete = _run_and_report(grid, out or Path("results") / _name_of(options), options)
     except WorkerDied as error:
-        raise SystemExit(f"swapwise reproduce: {error}. The same command goes on from here.") from error
+        raise SystemExit(f"swapwise reproduce: {error}. The same command resumes the run.") from error
     except (StoreError, OSError) as error:
         raise SystemExit(f"swapwise reproduce: {error}") from error
     except MemoryError:

@@ -102,7 +102,7 @@ class Request:
             if option != "--target" and self.target in names:
                 raise BadInput(f"{option} names the target {self.target!r}, which is to be explained")
             if option not in ("--target", "--offset", "--exposure") and self.shift in names:
-                raise BadInput(f"{option} names {self.shift!r}, which is the offset, and no feature")
+                raise BadInput(f"{option} names {self.shift!r}, which is the offset, not a feature")
         both = [name for name in force_in if name in force_out]
         if both:
             raise BadInput(f"--force-in and --force-out both name {quoted(both)}: choose one of the options")

@@ -47,15 +47,11 @@ if TYPE_CHECKING:
     from swapwise.cli.selection import Selection
 
 Target = Annotated[str | None, option("--target", "-t", help="The column to explain.", metavar="COLUMN")]
-Kind = Annotated[
-    Family, typer.Option(help="What the target is: a number, a class, a count or a positive amount.")
-]
-Offset = Annotated[
-    str | None, option(help="A column to add to the linear predictor as it is.", metavar="COLUMN")
-]
+Kind = Annotated[Family, typer.Option(help="Kind of target: numbers, classes, counts or positive amounts.")]
+Offset = Annotated[str | None, option(help="A column to add to the linear predictor.", metavar="COLUMN")]
 Exposure = Annotated[
     str | None,
-    option(help="A column that targets are in proportion to, such as hours.", metavar="COLUMN"),
+    option(help="A column that the target is proportional to, such as hours.", metavar="COLUMN"),
 ]
 OneHot = Annotated[
     bool, flag("--one-hot", help="One-hot encode text; the columns of a variable are chosen together.")
@@ -84,17 +80,17 @@ Groups = Annotated[
     limit(
         "--groups",
         "--limit-by",
-        help="Groups that are limited: a CSV of two columns, feature and group, with one line per feature.",
+        help="Groups to limit: a CSV with two columns, feature and group, one line per feature.",
         metavar="FILE",
     ),
 ]
 GroupsFromPrefix = Annotated[
-    str | None, limit(help="Groups by what names begin with, up to this, such as _.", metavar="TEXT")
+    str | None, limit(help="Groups by prefix: the part of a name before this, such as _.", metavar="TEXT")
 ]
 GroupsFromPattern = Annotated[
     str | None,
     limit(
-        help="Groups by what this regular expression finds in names: its first parentheses, or all.",
+        help="Groups by regular expression: its match in a name, or that of its first parentheses.",
         metavar="REGEX",
     ),
 ]
@@ -106,37 +102,38 @@ PerGroup = Annotated[
     ),
 ]
 FewGroups = Annotated[int | None, limit(help="Features from at most this many groups.", metavar="NUMBER")]
-AndGroups = Annotated[Path | None, limit(help="Other groups, which limit the choice too.", metavar="FILE")]
+AndGroups = Annotated[Path | None, limit(help="A second CSV of groups to limit.", metavar="FILE")]
 AndPerGroup = Annotated[
-    int | None, limit(help="Maximum number per group of these; 1 by default.", metavar="NUMBER")
+    int | None, limit(help="Maximum number per group of --and-groups; 1 by default.", metavar="NUMBER")
 ]
 WholeGroups = Annotated[
     Path | None,
     limit(
-        help="Groups that are chosen whole or not at all, and count once: a CSV of feature and group.",
+        help="Groups chosen whole or not at all, which count once: a CSV of feature and group.",
         metavar="FILE",
     ),
 ]
 NotBoth = Annotated[
     list[str] | None,
-    limit(help="Features of which at most one is chosen: a,b; can be given several times.", metavar="NAMES"),
+    limit(help="At most one of these features: a,b; can be given several times.", metavar="NAMES"),
 ]
 NotBothAbove = Annotated[
-    float | None, limit(help="No two features that are correlated above this, such as 0.9.", metavar="NUMBER")
+    float | None,
+    limit(help="No two features with an absolute correlation above this, such as 0.9.", metavar="NUMBER"),
 ]
 Costs = Annotated[
-    Path | None, limit(help="A CSV of two columns, feature and cost, for --budget.", metavar="FILE")
+    Path | None, limit(help="A CSV with two columns, feature and cost, for --budget.", metavar="FILE")
 ]
-Budget = Annotated[float | None, limit(help="What all that is chosen may cost.", metavar="NUMBER")]
+Budget = Annotated[float | None, limit(help="Maximum total cost of the chosen features.", metavar="NUMBER")]
 Hierarchy = Annotated[
     Heredity | None,
     typer.Option(
-        help="Products a:b and powers a^2 only with all of their factors, or (weak) with one.",
+        help="Products a:b and powers a^2 only with all of their factors, or (weak) at least one.",
         rich_help_panel=LIMITS,
     ),
 ]
 ProductSign = Annotated[
-    str | None, limit(help="What is between factors in names; : by default, or a blank.", metavar="TEXT")
+    str | None, limit(help="Sign between factors in names; : by default, or a blank.", metavar="TEXT")
 ]
 Positive = Annotated[bool, flag("--positive", help="No negative coefficients.", panel=LIMITS)]
 Bounds = Annotated[
@@ -144,7 +141,8 @@ Bounds = Annotated[
     limit(help="Bounds on coefficients: a CSV of feature, lower and upper, empty for none.", metavar="FILE"),
 ]
 ForceIn = Annotated[
-    list[str] | None, limit(help="Features to choose in any case: a,b, or once for each.", metavar="NAMES")
+    list[str] | None,
+    limit(help="Features that are always chosen: a,b, or one option per feature.", metavar="NAMES"),
 ]
 SizesToTry = Annotated[
     str | None,
@@ -153,10 +151,11 @@ SizesToTry = Annotated[
     ),
 ]
 Choose = Annotated[
-    Choice | None, typer.Option(help="What chooses the size; cv by default.", rich_help_panel=SEARCH)
+    Choice | None, typer.Option(help="How to choose the size; cv by default.", rich_help_panel=SEARCH)
 ]
 Ridge = Annotated[
-    float | None, option(help="Weight of the penalty on coefficients.", metavar="NUMBER", panel=SEARCH)
+    float | None,
+    option(help="Weight of the penalty on squared coefficients.", metavar="NUMBER", panel=SEARCH),
 ]
 Save = Annotated[Path | None, file(help="The fitted model, for joblib.load.")]
 
@@ -207,7 +206,7 @@ def select(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Choose the features that explain a target best, under limits on how many of them, and say which."""
+    """Choose the features that explain a target best, under limits on the choice."""
     asked = dict(locals())  # all options, before anything else has a name here
     with exit_on_error("swapwise select", debug=debug), warnings_to_stderr(quiet) as notes:
         check_proof_seconds(proof_seconds)

@@ -201,7 +201,7 @@ def _position(end: Any, n: int, place: dict[Hashable, int], number: int) -> int:
         if end not in place:
             known = "; the elements are " + some_of([repr(name) for name in place])
             known = known if place else "; give the names in place of n"
-            raise ValueError(f"pair number {number} names {end!r}, which is no element{known}")
+            raise ValueError(f"pair number {number} names {end!r}, which is not an element{known}")
         return place[end]
     if isinstance(end, (bool, np.bool_)) or not isinstance(end, (int, np.integer)):
         raise TypeError(f"elements of pairs must be positions or names, got {end!r} in number {number}")

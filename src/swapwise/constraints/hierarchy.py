@@ -597,7 +597,7 @@ def _read_parents(parents: Any, n: int, names: list[str] | None) -> dict[int, li
 def _position(element: Any, n: int, place: dict[str, int] | None) -> int:
     if isinstance(element, str) and place is not None:
         if element not in place:
-            raise ValueError(f"parents names {element!r}, which is no element")
+            raise ValueError(f"parents names {element!r}, which is not an element")
         return place[element]
     if isinstance(element, (bool, np.bool_)) or not isinstance(element, (int, np.integer)):
         hint = "; give the names in place of n" if isinstance(element, str) else ""

@@ -137,7 +137,7 @@ def _warn_of_columns(
     """Warn of columns that never vary, and of pairs that were never observed together."""
     constant = [repr(names[v]) for v in np.flatnonzero(~varies).tolist()]
     if constant:
-        warn(f"columns that never vary, of which nothing can be learnt: {some_of(constant)}")
+        warn(f"constant columns, from which nothing can be learnt: {some_of(constant)}")
     apart = np.argwhere(np.triu((together < 2) & np.outer(varies, varies), 1))
     if len(apart):
         pairs = [f"{names[u]!r} and {names[v]!r}" for u, v in apart.tolist()]

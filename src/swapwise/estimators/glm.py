@@ -168,7 +168,7 @@ class SparseGLMRegressor(FamilyRegressor):
         if family.with_parameter is not None:
             self.alpha_ = self.family_.parameter
             if self.alpha is None and self.alpha_ <= NEXT_TO_NONE:
-                warn("the counts do not vary more than Poisson's: family='poisson' says the same")
+                warn("the counts are not overdispersed: family='poisson' gives the same fit")
         return self
 
     def _alternate(self, sample: Sample) -> None:

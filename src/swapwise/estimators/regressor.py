@@ -160,7 +160,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
         constant = self.fit_intercept and sample.y.min() == sample.y.max()
         if constant:
-            warn("y is constant: an intercept is all it takes, and no feature adds anything")
+            warn("y is constant: no feature adds anything to the intercept")
         with unwarned() if constant else nullcontext():
             bounds = self._bounds(X)
             if groups is None:

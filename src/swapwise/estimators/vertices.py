@@ -116,4 +116,4 @@ def warn_of_constants(values: FloatArray, vertices: Vertices) -> None:
     is_constant = np.fmin.reduce(values) == np.fmax.reduce(values)  # among what is not missing
     constant = [repr(vertices.nodes[v]) for v in np.flatnonzero(is_constant)]
     if constant:
-        warn(f"columns that never vary, of which nothing can be learnt: {some_of(constant)}")
+        warn(f"constant columns, from which nothing can be learnt: {some_of(constant)}")

@@ -32,7 +32,7 @@ def run(
         See :func:`swapwise.experiments.grid.cells`.
     store : Store
     jobs : int
-        How many processes measure side by side what is not timed; -1 for one on each core. Within a context
+        How many processes measure side by side what is not timed; -1 for one per core. Within a context
         such as ``joblib.parallel_config(backend="dask")`` the workers of that cluster do it.
     observe : callable
         Called with every cell that was measured.

@@ -94,7 +94,7 @@ def read_bounds(
     >>> read_bounds((1, 2), False, 2)
     Traceback (most recent call last):
     ...
-    ValueError: bounds must hold 0, the coefficient of what is not chosen, got (1, 2)
+    ValueError: bounds must hold 0, the coefficient of features that are not chosen, got (1, 2)
     """
     if not isinstance(positive, (bool, np.bool_)):
         raise TypeError(f"positive must be True or False, got {positive!r}")
@@ -181,5 +181,7 @@ def _read_pair(pair: Any, of_what: str) -> tuple[float, float]:
     if lower > upper:
         raise ValueError(f"bounds{of_what} must be the lower number first, got {shown}")
     if lower > 0 or upper < 0:
-        raise ValueError(f"bounds{of_what} must hold 0, the coefficient of what is not chosen, got {shown}")
+        raise ValueError(
+            f"bounds{of_what} must hold 0, the coefficient of features that are not chosen, got {shown}"
+        )
     return lower, upper

@@ -73,11 +73,11 @@ def weights_part(
 
     >>> from swapwise.report.graph_words import words_of
     >>> weights_part({}, ["tea"], words_of(None), True, None).words
-    'There is no edge: no pair is worth one.'
+    'There is no edge: none improves the criterion.'
     """
     heading = f"{words.weight.capitalize()}s"
     if not weights:
-        return Part("weights", heading, "There is no edge: no pair is worth one.")
+        return Part("weights", heading, "There is no edge: none improves the criterion.")
     head, rows = ["edge", words.weight], []
     for u, v in sorted(weights, key=lambda edge: -abs(weights[edge])):
         row = [f"{names[u]} – {names[v]}", f"{weights[u, v]:.3f}"]
@@ -88,7 +88,7 @@ def weights_part(
     head += [] if draws is None else ["interval", "in samples"]
     said = f"Strongest first. Positive: {words.positive}; negative: {words.negative}."
     if not chosen:
-        said += " Edges are added while they gain anything and limits allow: the weakest say next to nothing."
+        said += " Edges are added while they improve the fit and limits allow; weak ones say little."
     return Part("weights", heading, said, below=table(head, rows, "numbers long"))
 
 

@@ -35,7 +35,7 @@ def proof_in_words(certificate: Certificate | None, result: SearchResult, comman
     """
     proven = _proof_of(certificate, result)
     if proven is None:
-        return f"none was asked for: swapwise {command} --certify, or the method certify in Python, makes one"
+        return f"not requested: swapwise {command} --certify, or the method certify in Python, makes one"
     return proven.verdict
 
 
@@ -135,7 +135,7 @@ def _proof(proven: Certificate) -> str:
     if proven.trivial:
         return (
             f"{proven.verdict.capitalize()}: the value found is {value}, and no choice can have more than "
-            f"{bound}, about what everything together has."
+            f"{bound}, about the value of all elements together."
         )
     return (
         f"The value found, {value}, is {proven.verdict}: no feasible choice has more than {bound} (proven by "

@@ -27,9 +27,9 @@ _MARKER_OF: dict[str, Marker] = {
 }
 
 _ENDED = {
-    Status.LOCAL_OPTIMUM: "at a local optimum, where no move that it may make gains more",
+    Status.LOCAL_OPTIMUM: "at a local optimum, where no allowed move improves the value",
     Status.COMPLETE: "as planned",
-    Status.OPTIMAL: "with a proof that nothing is better",
+    Status.OPTIMAL: "with a proof of optimality",
     Status.ITERATION_LIMIT: "at its limit of moves",
     Status.TIME_LIMIT: "at its time limit",
     Status.INTERRUPTED: "as it was interrupted",
@@ -47,12 +47,12 @@ def notice_of(result: SearchResult, certificate: Certificate | None) -> str:
 
     >>> from swapwise import Linear, Uniform, maximize
     >>> notice_of(maximize(Linear([1, 3, 2]), Uniform(3, 2), max_iter=1), None)
-    'The search came to its limit: this is the best that it had by then, and there may be better.'
+    'The search came to its limit: this is the best answer found by then; there may be a better one.'
     """
     said = []
     if result.status in _CUT_SHORT:
         why = _CUT_SHORT[result.status]
-        said.append(f"The search {why}: this is the best that it had by then, and there may be better.")
+        said.append(f"The search {why}: this is the best answer found by then; there may be a better one.")
     proof = result.certificate if certificate is None else certificate
     if proof is not None and not proof.optimal and proof.status is Status.INTERRUPTED:
         said.append("The proof was interrupted: its bound could be tightened.")

@@ -121,7 +121,7 @@ def dropping_parts(case_dropping: Any) -> list[Part]:
         asked = getattr(case_dropping, "correlation", 0.7)
         said.append(
             "Correlation-stability coefficients, the largest share that can be dropped with a correlation of "
-            f"{asked:g} in 95 % of subsets: {known}. Below 0.25, no order is to be trusted."
+            f"{asked:g} in 95 % of subsets: {known}. Below 0.25, the order cannot be trusted."
         )
     rows = [
         [

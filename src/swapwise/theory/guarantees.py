@@ -195,7 +195,7 @@ def of_method(
         ratios = SubmodularityRatios.of_submodular()  # which these do not look at
     else:
         return nothing(
-            f"localizability says nothing of {name}; RestrictedConstants may, and SubmodularityRatios"
+            f"localizability gives no guarantee for {name}; RestrictedConstants or SubmodularityRatios may"
         )
     return on_trust(promise_of(Case(name, constraint, ratios, known, T, details or {})), constraint)
 

@@ -128,7 +128,7 @@ def _greedy(case: Case) -> Guarantee:
         return _greedy_of_a_size(case)
     if case.ratios.submodular and p is not None:
         return Guarantee(1 / (p + 1), "Fisher, Nemhauser and Wolsey 1978", "1/(p + 1)", {"p": p})
-    return nothing("of greedy nothing is known but under a size limit, Uniform")
+    return nothing("greedy has a guarantee only under a size limit, Uniform")
 
 
 def _greedy_of_a_size(case: Case) -> Guarantee:
@@ -156,14 +156,14 @@ def _greedy_of_a_size(case: Case) -> Guarantee:
 def _cost_benefit(case: Case) -> Guarantee:
     is_one_budget = isinstance(case.constraint, Knapsack) and len(case.constraint.budget) == 1
     if not (is_one_budget and case.ratios.submodular and not len(case.constraint.forced)):
-        return nothing("of cost-benefit something is known for submodular functions within one budget only")
+        return nothing("cost-benefit has a guarantee only for submodular functions within one budget")
     return Guarantee((1 - exp(-1)) / 2, "Leskovec et al. 2007", "(1 − 1/e)/2")
 
 
 def _matching_pursuit(case: Case) -> Guarantee:
     # The steepest addition gains at least max_j ‖g_j‖²/2M_1, which is all that the proof for greedy uses.
     if not isinstance(case.constraint, Uniform):
-        return nothing("of omp nothing is known but under a size limit, Uniform")
+        return nothing("omp has a guarantee only under a size limit, Uniform")
     if case.constants is None:
         return nothing("omp reads gradients: its theorem needs RestrictedConstants")
     return _greedy_of_a_size(case)
@@ -263,9 +263,9 @@ def distorted_share(gamma: float, beta: float, phi: float, levels: float = inf) 
 
 def _filmus_ward(case: Case) -> Guarantee:
     if not isinstance(case.constraint, Matroid):
-        return nothing("of filmus-ward something is known under a matroid only")
+        return nothing("filmus-ward has a guarantee only under a matroid")
     if not case.ratios.submodular:
-        return nothing("of filmus-ward something is known for submodular functions only; see distorted")
+        return nothing("filmus-ward has a guarantee only for submodular functions; see distorted")
     levels = case.number("levels", inf)
     if levels == inf:
         return Guarantee(1 - exp(-1), "Filmus and Ward 2014", "1 − 1/e")
@@ -276,7 +276,7 @@ def _filmus_ward(case: Case) -> Guarantee:
 def _distorted(case: Case) -> Guarantee:
     """Return the best over all φ that were visited: they come in falling order."""
     if not isinstance(case.constraint, Matroid):
-        return nothing("of distorted something is known under a matroid only")
+        return nothing("distorted has a guarantee only under a matroid")
     if "phi" not in case.details:
         return nothing("it is not known for which φ distorted came to a local optimum")
     if (none := case.is_flat()) is not None:
@@ -295,7 +295,7 @@ def _distorted(case: Case) -> Guarantee:
 
 def _sieve(case: Case) -> Guarantee:
     if not (isinstance(case.constraint, Uniform) and case.ratios.submodular):
-        return nothing("of sieve something is known for submodular functions under a size limit only")
+        return nothing("sieve has a guarantee only for submodular functions under a size limit")
     epsilon = case.details.get("epsilon")
     if epsilon is None:
         return nothing("which epsilon sieve worked with is not known", "Badanidiyuru et al. 2014", "1/2 − ε")
@@ -306,9 +306,9 @@ def _sieve(case: Case) -> Guarantee:
 def _streak(case: Case) -> Guarantee:
     theorem, formula = "Elenberg et al. 2017", "(1 − ε) (γ/2) (3 − e^−γ/2 − 2√(2 − e^−γ/2))"
     if not isinstance(case.constraint, Uniform):
-        return nothing("of streak something is known under a size limit only, Uniform")
+        return nothing("streak has a guarantee only under a size limit, Uniform")
     if case.details.get("order", "random") != "random" or case.details.get("epsilon") is None:
-        return nothing("of streak something is known in random order only, with a known ε", theorem, formula)
+        return nothing("streak has a guarantee only in random order, with a known ε", theorem, formula)
     gamma, epsilon = float(case.ratios.gamma), float(case.details["epsilon"])
     if gamma <= 0:
         return FLAT_RATIO if case.constants is None else flat("m_2s")
@@ -320,9 +320,7 @@ def _streak(case: Case) -> Guarantee:
 def _streaming(case: Case) -> Guarantee:
     known = isinstance(case.constraint, (Matroid, Intersection, PackingSystem))
     if not (known and case.ratios.submodular and case.constraint.p):
-        return nothing(
-            "of streaming something is known for submodular functions in intersections of matroids only"
-        )
+        return nothing("streaming has a guarantee only for submodular functions in intersections of matroids")
     p = case.constraint.p
     if p == 1:
         return Guarantee(0.25, "Chakrabarti and Kale 2014", "1/4")
@@ -332,7 +330,7 @@ def _streaming(case: Case) -> Guarantee:
 def _ordered(case: Case) -> Guarantee:
     p = case.constraint.p
     if not (case.ratios.submodular and p and case.constraint.group_limits() is not None):
-        return nothing("of ordered something is known for submodular functions under packings only")
+        return nothing("ordered has a guarantee only for submodular functions under packings")
     return Guarantee(2 / (p + 3), "Ward 2012", "2/(p + 3)", {"p": float(p)})
 
 
@@ -365,7 +363,7 @@ THEOREMS: dict[str, Theorem] = {
     "random": Theorem(_random, "nothing is known", any_constraint=True),
     "exhaustive": Theorem(_exhaustive, "few sets", any_constraint=True),
     **{
-        name: Theorem(_recovery, "nothing of this kind is known", any_constraint=True)
+        name: Theorem(_recovery, "no guarantee is known", any_constraint=True)
         for name in ("density", "foba", "cosamp", "grasp", "clash", "arht", "frank-wolfe")
     },
 }

@@ -541,7 +541,7 @@ class Nearest(sw.SparseObjective):
         ({"gain": 0.1}, r"the fit on the set \[.*\] has the value .*, but value_at its coefficients is"),
         (
             {"shift": 0.1},
-            r"the fit on the set \[.*\] is no maximum: the slope at coordinate \d is -0\.1 \(at w",
+            r"the fit on the set \[.*\] is not a maximum: the slope at coordinate \d is -0\.1 \(at w",
         ),
         ({"offset": np.nan}, "value_at must be finite, got nan at w = "),
     ],

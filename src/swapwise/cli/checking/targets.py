@@ -87,7 +87,7 @@ def require_family(y: pd.Series, family: Family) -> None:
     broken = y[y.astype(float) % 1 != 0]
     if record.outcome == "count" and len(broken):
         warn(
-            f"{len(broken)} of {len(y)} numbers of the target {y.name!r} are no counts, such as "
+            f"{len(broken)} of {len(y)} numbers of the target {y.name!r} are not counts, such as "
             f"{broken.iloc[0]:g}: --family {family.value} takes them as they are"
         )
 

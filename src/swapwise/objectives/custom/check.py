@@ -264,7 +264,7 @@ class Inspection:
         worst = int(np.argmax(np.abs(slope)))
         if abs(slope[worst]) > FLAT * self.steepest:
             raise ValueError(
-                f"{name} is no maximum: the slope at coordinate {worst} is {slope[worst]:.6g} "
+                f"{name} is not a maximum: the slope at coordinate {worst} is {slope[worst]:.6g} "
                 f"(at {short(coef)})"
             )
         for length in (1e-3, 1e-1, 1.0):

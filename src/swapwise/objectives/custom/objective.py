@@ -44,8 +44,9 @@ class CustomObjective(SparseObjective):
         A valid m: u curves by at least m everywhere, such as a ridge. Certificates rest on it.
     bounds : pair, sequence of pairs or mapping, optional
         What coefficients may be: ``(lower, upper)`` for all of them (None for no bound), a pair for each, or
-        a mapping from position to pair. All have to hold 0, the coefficient of what is not chosen. The value
-        of a set is then that of the best coefficients within the bounds, and u is only called within them.
+        a mapping from position to pair. All must include 0, the coefficient of elements that are not chosen.
+        The value of a set is then that of the best coefficients within the bounds, and u is only called
+        there.
     positive : bool
         Whether no coefficient may be negative, whatever ``bounds`` say.
 

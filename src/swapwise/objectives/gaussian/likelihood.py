@@ -125,7 +125,7 @@ def fit_correlations(
     factor, info = scipy.linalg.lapack.dpotrf(precision, lower=1, clean=1)
     inverse, failed = scipy.linalg.lapack.dpotri(factor, lower=1) if info == 0 else (factor, info)
     if failed != 0:
-        raise NoMaximum("the likelihood has next to no maximum on this graph; give a ridge such as 0.01")
+        raise NoMaximum("the likelihood has almost no maximum on this graph; give a ridge such as 0.01")
     covariance = np.tril(inverse) + np.tril(inverse, -1).T
     wrong = max(
         float(np.abs(covariance[tail, head] - correlations[tail, head]).max(initial=0.0)),

@@ -85,9 +85,9 @@ class Logistic(GeneralizedLinear):
         One label per column: elements of the ground set are then whole groups, in order of appearance.
     bounds : pair, sequence of pairs or mapping, optional
         What coefficients may be: ``(lower, upper)`` for all of them (None for no bound), a pair per column
-        (also of groups), or a mapping from position to pair, or from name if X is a frame. All have to hold
-        0, the coefficient of what is not chosen. The value of a set is that of the best coefficients within
-        the bounds; the intercept has none.
+        (also of groups), or a mapping from position to pair, or from name if X is a frame. All must
+        include 0, the coefficient of features that are not chosen. The value of a set is that of the best
+        coefficients within the bounds; the intercept has none.
     positive : bool
         Whether no coefficient may be negative, whatever ``bounds`` say.
 

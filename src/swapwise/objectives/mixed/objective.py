@@ -144,7 +144,9 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
     def smoothness(self, t: int) -> float:
         """Return a valid M_{s,t}, unless there are counts: these curve without bounds."""
         if not self._is_smooth:
-            raise NotImplementedError("counts curve without bounds, so there is no smoothness constant")
+            raise NotImplementedError(
+                "the curvature of counts is unbounded, so there is no smoothness constant"
+            )
         return super().smoothness(t)
 
     def summands(self, coef: FloatArray) -> list[Summand]:
