@@ -230,7 +230,7 @@ def test_stopped_with_workers_at_work_it_ends_soon_and_keeps_what_there_is(tmp_p
     os.killpg(process.pid, stop)
     assert process.wait(timeout=60) == 130
     notes = (tmp_path / "notes").read_text()
-    assert "Interrupted; the same command goes on" in notes
+    assert "Interrupted; the same command resumes it" in notes
     assert "Traceback" not in notes
     assert "tasks which were still" not in notes
     assert len(rows_of(tmp_path)) == store.read_bytes().count(b"\n") >= 20
