@@ -231,11 +231,29 @@ def test_any_two_values_are_read_and_what_is_yes_is_told(tmp_path, data, chain):
     named.to_csv(tmp_path / "named.csv", index=False)
     for name in ("data", "named"):
         done = graph(tmp_path / f"{name}.csv", "--edges", tmp_path / f"{name}-edges.csv")
-        told = "taken for yes, as it is the later of two values: 'm' in 'a', '2' in 'b', '10' in 'c'"
+        told = "taken for yes, as it is the later of two values: 'm' in 'a'; '2' in 'b'; '10' in 'c'"
         assert (told in done.stderr) == (name == "named")
     pd.testing.assert_series_equal(
         edges_of(tmp_path / "data-edges.csv"), edges_of(tmp_path / "named-edges.csv")
     )
+
+
+def test_words_for_yes_and_no_of_other_languages(tmp_path, chain):
+    table = chain.assign(**{name: np.where(chain[name], "Ja", "nein") for name in "abc"})
+    assert as_yes_or_no(table)["a"].tolist() == chain["a"].astype(bool).tolist()
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert "taken for" not in graph(tmp_path / "t.csv").stderr
+
+
+def test_the_higher_of_two_words_is_told_of_numbers_too(tmp_path, chain):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(1, 6, (300, 3)), columns=list("xyz"))
+    table = table.assign(**{name: np.where(chain[name], "m", "f") for name in "ab"})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    for options in (["--correlation", "polychoric"], ["--correlation", "spearman"], ["--model", "gaussian"]):
+        done = graph(tmp_path / "t.csv", *options)
+        told = "taken for the higher value, as it is the later of two values: 'm' in 'a', 'b'"
+        assert told in " ".join(done.stderr.split())
 
 
 def test_columns_can_be_left_out(tmp_path, chain):
@@ -470,12 +488,12 @@ class TestNotes:
 
     def test_few_rows(self, tmp_path, chain):
         wide = pd.DataFrame(np.random.default_rng(0).standard_normal((8, 10))).add_prefix("x")
-        assert "8 rows for 10 columns" in self.said(tmp_path, wide, "--max-edges", "3")
-        assert "the table has 20 samples" in self.said(tmp_path, chain[:20].astype(int))
-        assert "samples: criteria" not in self.said(tmp_path, chain[:40].astype(int))
-        assert "samples: criteria" not in self.said(
-            tmp_path, chain[:20], "--criterion", "none", "--max-edges", "2"
-        )
+        none = ["--criterion", "none", "--max-edges", "2"]
+        assert "8 samples of 10 variables" in self.said(tmp_path, wide, "--max-edges", "3")
+        assert "8 rows for 10 columns" in self.said(tmp_path, wide, *none)
+        assert "X has 20 samples of 5 variables: criteria" in self.said(tmp_path, chain[:20].astype(int))
+        assert "criteria that choose" not in self.said(tmp_path, chain[:40].astype(int))
+        assert "criteria that choose" not in self.said(tmp_path, chain[:20], *none)
 
     def test_a_column_that_numbers_the_rows(self, tmp_path, chain):
         table = chain.astype(int).assign(person_id=range(1001, 1301))

@@ -170,8 +170,8 @@ def third(name, *values, **columns):
     [
         (
             third("bee", "no", "perhaps", "yes"),
-            r"got 'no', 'perhaps', 'yes' in 'bee'; make two of them, as in np.where\(X\['bee'\] == 'yes', 1, "
-            r"0\), or leave the column out",
+            r"got 'no', 'perhaps', 'yes' in 'bee'; make two of them, as in \(X\['bee'\] == 'yes'\)"
+            r"\.where\(X\['bee'\]\.notna\(\)\), or leave the column out",
         ),
         (third("bee", "Yes", "no ", "no", "yes"), r"as in X\['bee'\].str.strip\(\).str.lower\(\), or leave"),
         (third("cat", *range(9)), "got 0, 1, 2, 3, 4 and 4 more in 'cat'; make two"),
@@ -246,7 +246,7 @@ def test_other_values_are_told_beside_missing_ones():
     values = np.array([[0.0, np.nan], [1.0, 1.5], [np.nan, 2.0], [0.0, 3.0]])
     with pytest.raises(ValueError, match=r"got 1\.5, 2, 3 in 'b'"):
         coding_of(values, ["a", "b"])
-    with pytest.warns(UserWarning, match=r"taken as they are, which are 1.5, 2, 3; GaussianGraphCV"):
+    with pytest.warns(UserWarning, match=r"^X has columns \('a', 'b'; 1.5, 2, 3, ... in the first\) of more"):
         assert coding_of(values[:, [1, 1]], ["a", "b"]) is None
 
 
@@ -291,3 +291,16 @@ def test_codes_of_missing_answers_are_told():
     everywhere = coded((0, 1)).mask(gaps(), 99)
     with pytest.raises(ValueError, match="if 99 stands for missing"):
         sw.IsingGraph(1).fit(everywhere)
+
+
+@pytest.mark.parametrize("as_frame", [True, False])
+def test_advice_keeps_missing_answers(as_frame):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 3)) < 0.1, np.nan, rng.integers(1, 4, (60, 3)).astype(float))
+    X = pd.DataFrame(X, columns=list("abc")) if as_frame else X
+    with pytest.raises(ValueError, match="as in") as refused:
+        sw.IsingGraph(1).fit(X)
+    made = eval(str(refused.value).split("as in ")[1], {"np": np, "X": X})
+    column = X["a"] if as_frame else X[:, 0]
+    np.testing.assert_array_equal(pd.isna(made), pd.isna(column))
+    assert sw.IsingGraph(1).fit(pd.DataFrame({"a": made, "b": column > 2})).n_observed_[0, 0] < 60

@@ -217,7 +217,7 @@ def _answer(asked: dict[str, Any], notes: list[str]) -> GraphAnswer:
         poisson=asked["poisson"] or [],
     )
     _warn_of_limits(asked, rows)
-    note_on_rows(rows, by_criterion=asked["criterion"] in (Criterion.EBIC, Criterion.BIC))
+    note_on_rows(rows, by_criterion=asked["criterion"] is not Criterion.NONE)
     progress = not asked["quiet"] and sys.stderr.isatty()
     model, clock = _estimator(asked, rows, progress), Clock()
     model.fit(rows.table, sample_weight=rows.counts)

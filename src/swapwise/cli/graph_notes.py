@@ -13,9 +13,6 @@ from swapwise.cli.messages import quoted
 if TYPE_CHECKING:
     from swapwise.cli.graph_table import Rows
 
-# Criteria such as EBIC are derived for many samples; with fewer than this they choose nearly by chance.
-FEW_SAMPLES = 30
-
 # More edges than this make an unreadable picture.
 MANY_EDGES = 100
 
@@ -29,27 +26,15 @@ IDENTIFIER = re.compile(
 
 
 def note_on_rows(rows: Rows, by_criterion: bool) -> None:
-    """Warn of few rows, of columns that number the rows, and of counts that look like survey weights."""
+    """Warn of few rows, of which criteria warn by themselves, and of columns that number the rows."""
     n_rows, n_columns = rows.table.shape
-    n_samples = n_rows if rows.counts is None else int(rows.counts.sum())
-    if n_rows < n_columns:
+    if n_rows < n_columns and not by_criterion:
         warn(f"the table has {n_rows} rows for {n_columns} columns: a graph of so few is hardly reliable")
-    elif by_criterion and n_samples < FEW_SAMPLES:
-        warn(
-            f"the table has {n_samples} samples: criteria that choose the number of edges are made for many "
-            f"more, {FEW_SAMPLES} at least; --bootstrap 200 shows how sure edges are"
-        )
     numbering = [name for name in rows.table.columns if numbers_the_rows(rows.table[name])]
     if numbering:
         warn(
             f"{quoted(numbering)} seems to number the rows, but is taken for a variable; "
             f"--force-out {','.join(map(str, numbering))} leaves it out"
-        )
-    if rows.counts is not None and _look_like_weights(rows.table, rows.counts):
-        warn(
-            f"{rows.counts.name!r} has whole numbers, taken for how often each row was seen: {n_samples} "
-            f"samples, although the table has {n_rows} rows, some of them alike. If they are survey weights, "
-            "divide them by their mean, or too many edges are found"
         )
 
 
@@ -63,12 +48,6 @@ def numbers_the_rows(column: pd.Series) -> bool:
         return False
     named = IDENTIFIER.fullmatch(str(column.name).strip()) is not None
     return bool(named and column.is_unique and (column % 1 == 0).all())
-
-
-def _look_like_weights(table: pd.DataFrame, counts: pd.Series) -> bool:
-    """Return whether counts are whole numbers, of rows that a table of counts would not have twice."""
-    is_whole = bool((counts % 1 == 0).all() and (counts > 1).any())
-    return is_whole and bool(table.duplicated().any())
 
 
 def note_on_edges(n_edges: int) -> None:

@@ -18,7 +18,28 @@ from swapwise.estimators.correlation import MOST_CATEGORIES
 from swapwise.estimators.two_values import is_scale, missing_code
 
 # What may stand for the two values of a column: no and yes, as text in small letters.
-CODINGS = (("0", "1"), ("-1", "1"), ("no", "yes"), ("n", "y"), ("false", "true"))
+CODINGS = (
+    ("0", "1"),
+    ("-1", "1"),
+    ("no", "yes"),
+    ("n", "y"),
+    ("false", "true"),
+    ("off", "on"),
+    ("absent", "present"),
+    ("nein", "ja"),
+    ("nee", "ja"),
+    ("nej", "ja"),
+    ("nei", "ja"),
+    ("non", "oui"),
+    ("no", "sí"),
+    ("no", "si"),
+    ("no", "sì"),
+    ("não", "sim"),
+    ("nao", "sim"),
+    ("nie", "tak"),
+    ("ne", "ano"),
+    ("нет", "да"),
+)
 
 # Columns per message: more of them would not tell more.
 MOST_COLUMNS = 3
@@ -258,13 +279,20 @@ def as_yes_or_no(table: pd.DataFrame) -> pd.DataFrame:
     return table.apply(_as_booleans)
 
 
-def _say_what_is_yes(table: pd.DataFrame) -> None:
-    """Say which of two values counts as yes where that is not clear: the sign of a weight depends on it."""
+def _say_what_is_yes(table: pd.DataFrame, taken_for: str = "taken for yes") -> None:
+    """Say which of two values is yes, or higher, where that is not clear: signs of weights depend on it."""
     words = {name: set(_in_words(table[name].dropna())) for name in table.columns}
-    unclear = {name: seen for name, seen in words.items() if _known_yes(seen) is None}
-    if unclear:
-        said = [f"{_yes_of(seen)!r} in {name!r}" for name, seen in unclear.items()]
-        warn(f"taken for yes, as it is the later of two values: {some_of(said)}")
+    columns_of: dict[str, list[str]] = {}
+    for name, seen in words.items():
+        if _known_yes(seen) is None:
+            columns_of.setdefault(str(_yes_of(seen)), []).append(repr(name))
+    if columns_of:
+        said = [f"{yes!r} in {some_of(names)}" for yes, names in columns_of.items()]
+        warn(f"{taken_for}, as it is the later of two values: {'; '.join(said[:MOST_COLUMNS])}{_more(said)}")
+
+
+def _more(said: list[str]) -> str:
+    return f"; and {len(said) - MOST_COLUMNS} more" if len(said) > MOST_COLUMNS else ""
 
 
 def _as_booleans(column: pd.Series) -> pd.Series:
@@ -285,9 +313,11 @@ def as_numbers(table: pd.DataFrame) -> pd.DataFrame:
     leaves columns out
     """
     numbers = {}
+    words = [name for name in table.columns if not is_numeric_dtype(table[name]) and _is_binary(table[name])]
+    _say_what_is_yes(table[words], "taken for the higher value")
     for name in table.columns:
         column = table[name]
-        if not is_numeric_dtype(column) and _is_binary(column):
+        if name in words:
             column = _as_booleans(column)
         if not is_numeric_dtype(column):
             raise BadInput(

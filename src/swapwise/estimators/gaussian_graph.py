@@ -21,6 +21,7 @@ from swapwise.estimators.base import Searches, planned, searched
 from swapwise.estimators.correlation import Correlations, correlations
 from swapwise.estimators.frames import require_numbers
 from swapwise.estimators.graph_base import BaseGraph, GraphSample
+from swapwise.estimators.graph_warnings import warn_of_codes, warn_of_twins
 from swapwise.estimators.vertices import warn_of_lost_names
 from swapwise.objectives.gaussian import GaussianPseudoLikelihood
 from swapwise.objectives.gaussian.likelihood import GaussianFit, NoMaximum, fit_correlations
@@ -136,7 +137,11 @@ class BaseGaussianGraph(BaseGraph):
             ensure_min_samples=1 + reset,
             reset=reset,
         )
-        return GraphSample.read(values, read_weight(sample_weight, len(values)))
+        sample = GraphSample.read(values, read_weight(sample_weight, len(values)))
+        if reset:
+            warn_of_codes(sample.values, self._vertices().nodes)
+            warn_of_twins(sample.values, self._vertices().nodes)
+        return sample
 
     def _objective(self, sample: GraphSample) -> SampleLikelihood:
         moments = self._correlations(sample)

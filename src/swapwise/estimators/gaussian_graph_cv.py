@@ -152,7 +152,7 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
         GaussianGraphCV
             Itself.
         """
-        self._choose_graph(self._read_data(X, sample_weight, reset=True), y)
+        self._choose_graph(self._read_samples(X, sample_weight), y)
         return self
 
     def _path(

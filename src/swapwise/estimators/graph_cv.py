@@ -19,6 +19,7 @@ from swapwise.checks import FloatArray, IndexArray, as_generator, as_real, unwar
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import Searches, planned, searched
 from swapwise.estimators.graph_base import BaseGraph, GraphSample
+from swapwise.estimators.graph_warnings import warn_of_few_samples, warn_of_weights
 from swapwise.objectives.base import SparseState
 from swapwise.search.plan import Plan
 from swapwise.search.restarts import results_so_far
@@ -79,6 +80,13 @@ class BaseGraphCV(BaseGraph):
         if self.criterion == "cv" and self.one_standard_error:
             how += " (the smallest within one standard error)"
         return f"chosen by {how} among {self._family_in_words()}"
+
+    def _read_samples(self, X: Any, sample_weight: Any) -> GraphSample:
+        """Return the data of fit, once it is said what a criterion makes of few rows and of weights."""
+        sample = self._read_data(X, sample_weight, reset=True)
+        warn_of_few_samples(sample)
+        warn_of_weights(sample)
+        return sample
 
     def _check_choice(self) -> None:
         if self.criterion not in CRITERIA:

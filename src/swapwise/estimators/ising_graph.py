@@ -14,6 +14,7 @@ from swapwise.checks import FloatArray, IndexArray, as_count, as_generator
 from swapwise.data.open import opened
 from swapwise.estimators.chunked_input import open_chunks
 from swapwise.estimators.graph_base import GraphSample
+from swapwise.estimators.graph_warnings import warn_of_twins
 from swapwise.estimators.pairwise_graph import PairwiseGraph
 from swapwise.estimators.spin_chunks import coding_of_chunks, mean_over_chunks, require_memory
 from swapwise.estimators.spins import gibbs_samples, mean_likelihood
@@ -99,6 +100,7 @@ class BaseIsingGraph(PairwiseGraph):
         sample = GraphSample.read(spins, weight)
         if reset:
             warn_of_constants(sample.values, self._vertices())
+            warn_of_twins(sample.values, names)
         return sample
 
     def _objective(self, sample: Any) -> IsingPseudoLikelihood:

@@ -164,15 +164,17 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
             For the splitter of ``cv`` alone.
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts. Whole numbers are counts: N is their sum, and if ``cv`` is a number,
-            each sample is in a random fold, as if rows were repeated. Of other weights, N is Kish's effective
-            number of samples; they go with their rows, in the fit and in the score of a fold.
+            each sample is in a random fold, as if rows were repeated. With other weights, N is the number of
+            equally weighted rows that would tell as much, Kish's ``(Σw)²/Σw²``; they go with their rows, in
+            the fit and in the score of a fold. So divide survey weights that are whole numbers by their
+            mean, or too many edges are found.
 
         Returns
         -------
         IsingGraphCV
             Itself.
         """
-        sample = self._read_data(X, sample_weight, reset=True)
+        sample = self._read_samples(X, sample_weight)
         self._search_completed(sample, lambda sample: self._choose_graph(sample, y))
         return self
 

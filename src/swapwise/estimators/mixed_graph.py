@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.estimators.column_families import MixedCoding
 from swapwise.estimators.graph_base import GraphSample
+from swapwise.estimators.graph_warnings import warn_of_twins
 from swapwise.estimators.pairwise_graph import PairwiseGraph
 from swapwise.estimators.two_values import read_values
 from swapwise.estimators.vertices import symmetric_matrix, warn_of_constants, warn_of_lost_names
@@ -64,6 +65,7 @@ class BaseMixedGraph(PairwiseGraph):
         sample = GraphSample.read(self._coding.to_numbers(values, vertices.nodes), weight)
         if reset:
             warn_of_constants(sample.values, vertices)
+            warn_of_twins(sample.values, vertices.nodes)
         return sample
 
     def _objective(self, sample: Any) -> MixedPseudoLikelihood:

@@ -129,7 +129,7 @@ class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
         MixedGraphCV
             Itself.
         """
-        sample = self._read_data(X, sample_weight, reset=True)
+        sample = self._read_samples(X, sample_weight)
         self._search_completed(
             sample, lambda sample: self._in_turns(sample, lambda sample: self._choose_graph(sample, y))
         )

@@ -112,7 +112,7 @@ def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) ->
     >>> coding_of(np.array([["no"], ["yes"], ["perhaps"]]), ["ill"])
     Traceback (most recent call last):
     ValueError: X must hold two values in each column, got 'no', 'perhaps', 'yes' in 'ill'; make two of them,
-    as in np.where(X['ill'] == 'yes', 1, 0), or leave the column out
+    as in (X['ill'] == 'yes').where(X['ill'].notna()), or leave the column out
     """
     require_observed(values, names)
     levels = _numeric_levels(values) if values.dtype.kind in "biuf" else _levels_of(values, names, X)
@@ -122,15 +122,25 @@ def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) ->
             _refuse_mixtures(levels, names)
             _refuse_ordered(levels, names)
         warn(
-            "X was expected to hold two values in each column: its numbers are taken as they are, which are "
-            f"{_listed(tuple(_observed(np.unique(as_real_numbers(values)))))}; "
-            "GaussianGraphCV is for real numbers, MixedGraphCV for these beside columns of two values"
+            f"{_more_than_two(levels, names)} more than two different values: an Ising model is for answers "
+            "such as yes and no. Use GaussianGraphCV for real numbers, MixedGraphCV for these beside columns "
+            "of two values; here, numbers are taken as they are"
         )
         return None
     pairs = [_pair_of(one, levels) for one in levels]
     dtype = _common_type(values, pairs)
     low, high = (_as_array([pair[place] for pair in pairs], dtype) for place in (0, 1))
     return Coding(low, high, dtype)
+
+
+def _more_than_two(levels: Sequence[Levels] | None, names: Sequence[Hashable]) -> str:
+    """Return which columns have more than two values, with some of those of the first."""
+    if levels is None:
+        return "X has columns of"
+    wrong = [place for place, one in enumerate(levels) if len(one) > 2]
+    few = ", ".join(f"{float(value):.2f}".rstrip("0").rstrip(".") for value in levels[wrong[0]][:3])
+    columns = some_of([repr(names[place]) for place in wrong])
+    return f"X has columns ({columns}; {few}, ... in the first) of"
 
 
 def require_observed(values: NDArray[Any], names: Sequence[Hashable]) -> None:
@@ -236,10 +246,9 @@ def _refuse_mixtures(levels: Sequence[Levels], names: Sequence[Hashable]) -> Non
     got = [f"{_listed(levels[place])} in {names[place]!r}" for place in wrong[:MOST_COLUMNS]]
     more = f"; and {len(wrong) - MOST_COLUMNS} columns more" if len(wrong) > MOST_COLUMNS else ""
     first, name = levels[wrong[0]], names[wrong[0]]
-    place = f"X[{name!r}]" if isinstance(name, str) else f"X[:, {name!r}]"
     raise ValueError(
         f"X must hold two values in each column, got {'; '.join(got)}{more}; make two of them, as in "
-        f"{_advice(first, place)}, or leave the column out"
+        f"{_advice(first, name)}, or leave the column out"
     )
 
 
@@ -248,13 +257,12 @@ def _refuse_ordered(levels: Sequence[Levels], names: Sequence[Hashable]) -> None
     longest = max(range(len(levels)), key=lambda place: len(levels[place]))
     if not all(is_scale(one) for one in levels):
         return
-    name = names[longest]
-    place = f"X[{name!r}]" if isinstance(name, str) else f"X[:, {name!r}]"
+    name, middle = names[longest], _word(levels[longest][len(levels[longest]) // 2])
     raise ValueError(
         "X must hold two values in each column, got answers on a scale, "
         f"{_listed(levels[longest])} in {name!r}; "
         "GaussianGraphCV(correlation='polychoric') or 'spearman' takes ordered answers as they are, or make "
-        f"two of them, as in np.where({place} >= {_word(levels[longest][len(levels[longest]) // 2])}, 1, 0)"
+        f"two of them, as in {_as_two(name, f'>= {middle}')}"
     )
 
 
@@ -282,13 +290,29 @@ def missing_code(levels: Levels) -> float | None:
     return highest if MISSING_CODE.fullmatch(f"{highest:g}") and highest > second + 1 else None
 
 
-def _advice(levels: Levels, place: str) -> str:
+def _advice(levels: Levels, name: Hashable) -> str:
     """Return code that makes two values of more: by their letters, if these are all that differs."""
     if all(isinstance(value, str) for value in levels):
         alike = {value.strip().lower() for value in levels}
         if len(alike) <= 2:
-            return f"{place}.str.strip().str.lower()"
-    return f"np.where({place} == {_word(levels[-1])}, 1, 0)"
+            return f"{_place(name)}.str.strip().str.lower()"
+    return _as_two(name, f"== {_word(levels[-1])}")
+
+
+def _as_two(name: Hashable, condition: str) -> str:
+    """Return code that makes two values of a column by a condition, and leaves missing ones missing.
+
+    >>> _as_two("ill", "== 2"), _as_two(0, ">= 3")
+    ("(X['ill'] == 2).where(X['ill'].notna())", 'np.where(np.isnan(X[:, 0]), np.nan, X[:, 0] >= 3)')
+    """
+    place = _place(name)
+    if isinstance(name, str):
+        return f"({place} {condition}).where({place}.notna())"
+    return f"np.where(np.isnan({place}), np.nan, {place} {condition})"
+
+
+def _place(name: Hashable) -> str:
+    return f"X[{name!r}]" if isinstance(name, str) else f"X[:, {name!r}]"
 
 
 def _are_numbers(levels: Levels) -> bool:
