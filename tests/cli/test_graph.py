@@ -256,6 +256,10 @@ def test_the_higher_of_two_words_is_told_of_numbers_too(tmp_path, chain):
         assert told in " ".join(done.stderr.split())
 
 
+def test_criteria_may_be_in_capitals(data):
+    assert "chosen by BIC" in graph(data, "--criterion", "BIC").output
+
+
 def test_columns_can_be_left_out(tmp_path, chain):
     chain.astype(int).assign(id=range(300), **{"a, b": 7}).to_csv(tmp_path / "t.csv", index=False)
     done = graph(tmp_path / "t.csv", "--force-out", "id", "--force-out", "a, b")
@@ -363,7 +367,7 @@ def test_missing_answers_are_used_and_told(tmp_path, chain):
     done = graph(tmp_path / "t.csv")
     assert "4 edges" in done.output
     assert "from 300 rows" in done.output
-    told = "0.3 % of the cells are missing; both ends of an edge are there in 295 rows or more"
+    told = "0.3 % of the cells are missing; any two columns are both there in 295 rows or more"
     assert told in done.output
 
 

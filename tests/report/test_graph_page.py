@@ -189,7 +189,7 @@ class TestChoice:
         (part,) = edges_parts(model)
         curve, chosen = part.chart.series
         assert list(curve.x) == model.path_["n_edges"].tolist()
-        assert (chosen.at, chosen.name) == (model.n_edges_, f"chosen: {model.n_edges_} (by ebic)")
+        assert (chosen.at, chosen.name) == (model.n_edges_, f"chosen: {model.n_edges_} (by EBIC)")
         assert "the one with 5 edges has the lowest EBIC (γ = 0.25)" in part.words
         second = model.path_["ebic"].nsmallest(2)
         next_one = f"{model.path_['n_edges'][second.index[1]]} edges, {np.diff(second)[0]:.3g} higher"
@@ -198,7 +198,7 @@ class TestChoice:
     def test_a_band_for_scores_and_the_line_of_one_standard_error(self, data):
         model = IsingGraphCV(2, criterion="cv", cv=3, one_standard_error=True).fit(data)
         (part,) = edges_parts(model)
-        near, chosen = "one standard error from the best", f"chosen: {model.n_edges_} (by cv)"
+        near, chosen = "one standard error from the best", f"chosen: {model.n_edges_} (by cross-validation)"
         assert part.chart.names == ["one standard error", chosen, near]
         assert "is the smallest within one standard error of the highest held-out score" in part.words
 

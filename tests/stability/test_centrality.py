@@ -58,5 +58,5 @@ def test_of_a_fitted_model():
     np.testing.assert_allclose(frame["strength"], np.abs(model.adjacency_).sum(axis=0))
     with pytest.raises(NotFittedError):
         sw.centralities(CorrelationGraph())
-    with pytest.raises(TypeError, match="model must be a fitted graph estimator"):
+    with pytest.raises(TypeError, match=r"graph estimator, such as IsingGraph, got int$"):
         sw.centralities(3)

@@ -93,7 +93,9 @@ def graph(
     criterion: Annotated[
         Criterion,
         typer.Option(
-            help="What chooses the number of edges; none: as many as limits allow.", rich_help_panel=SEARCH
+            help="What chooses the number of edges; none: as many as limits allow.",
+            case_sensitive=False,
+            rich_help_panel=SEARCH,
         ),
     ] = Criterion.EBIC,
     gamma: Annotated[

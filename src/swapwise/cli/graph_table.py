@@ -89,7 +89,7 @@ class Rows:
         """Return how many answers are missing and from how many rows edges are learnt, None if none is.
 
         >>> Rows(pd.DataFrame({"a": [1, 0, None], "b": [1, None, 0]}), None).missing_in_words()
-        '33.3 % of the cells are missing; both ends of an edge are there in 1 row or more'
+        '33.3 % of the cells are missing; any two columns are both there in 1 row or more'
         """
         there = self.table.notna().to_numpy()
         if there.all():
@@ -97,7 +97,7 @@ class Rows:
         fewest = int((there.astype(int).T @ there).min())
         return (
             f"{1 - there.mean():.1%}".replace("%", " %")
-            + " of the cells are missing; both ends of an edge are there in "
+            + " of the cells are missing; any two columns are both there in "
             f"{fewest} row{'s' * (fewest != 1)} or more"
         )
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swapwise.estimators.graph_cv import WRITTEN
 from swapwise.report.chart import FOUND, GREY, PROVEN, Axis, Band, Bars, Chart, Curve, Rule, Series
 from swapwise.report.document import table
 from swapwise.report.graph_path import GRAPH_CRITERIA, EdgePath, edge_path
@@ -51,7 +52,7 @@ def edges_chart(path: EdgePath) -> Chart:
     ]
     series.append(Curve(sizes, path.values.tolist(), "", FOUND, marker="circle", size=6, hover=hover))
     if path.chosen is not None:
-        size, by = path.n_edges[path.chosen], f" (by {path.chosen_by})" if path.chosen_by else ""
+        size, by = path.n_edges[path.chosen], _chosen_by(path)
         series.append(Rule(float(size), f"chosen: {size}{by}", PROVEN, upright=True))
     if path.near is not None:
         series.append(Rule(path.near, "one standard error from the best", GREY, "dot"))
@@ -59,6 +60,10 @@ def edges_chart(path: EdgePath) -> Chart:
     return Chart(
         Axis("number of edges", integers=True, limits=across), Axis(path.label, limits=upwards), tuple(series)
     )
+
+
+def _chosen_by(path: EdgePath) -> str:
+    return f" (by {WRITTEN.get(path.chosen_by, path.chosen_by)})" if path.chosen_by else ""
 
 
 def weights_part(

@@ -69,7 +69,9 @@ def centralities(model: Any) -> pd.DataFrame:
     """
     fitted = last_step(model)
     if not hasattr(fitted, "fit"):
-        raise TypeError(f"model must be a fitted graph estimator, such as IsingGraph, got {model!r}")
+        raise TypeError(
+            f"model must be a fitted graph estimator, such as IsingGraph, got {type(model).__name__}"
+        )
     check_is_fitted(fitted, "adjacency_")
     measured = measure(upper_triangle(fitted.adjacency_)[None], len(fitted.adjacency_))
     columns = {name: values[0] for name, values in measured.items()}
