@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import swapwise as sw
+from swapwise.estimators.graph_warnings import warn_of_twins
 
 
 def numbers(n=200, n_columns=5):
@@ -91,3 +92,12 @@ def test_a_column_that_is_there_twice(model, X, sign):
     assert said(model, X) == []
     messages = said(model, X.assign(f=3 + sign * X["b"]))
     assert any("the same variable, as their correlation is ±1: 'b' and 'f'" in each for each in messages)
+
+
+def test_empty_and_huge_columns_are_borne():
+    X = np.column_stack([numbers(), np.full(200, np.nan), 1e200 * numbers()[:, 1]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_twins(X[:, :6], range(6))
+    with pytest.warns(UserWarning, match="1 and 6"):
+        warn_of_twins(X, range(7))

@@ -134,7 +134,7 @@ class TestEdges:
 
     def test_weights_can_be_written_on_the_edges(self):
         axes = sw.plot_graph(weighted_graph(), edge_labels=True, labels=False)
-        assert sorted(text.get_text() for text in axes.texts) == ["-1", "0.25", "2"]
+        assert sorted(text.get_text() for text in axes.texts) == ["-1.00", "0.25", "2.00"]
         lines = [line for one in edges_of(axes).values() for line in one.get_segments()]
         for text in axes.texts:
             spot = np.array(text.get_position())

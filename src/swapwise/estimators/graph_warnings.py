@@ -76,7 +76,10 @@ def warn_of_codes(values: FloatArray, names: Sequence[Hashable]) -> None:
 
 def warn_of_twins(values: FloatArray, names: Sequence[Hashable]) -> None:
     """Warn of columns that are the same variable twice, or its opposite: they take each other's edges."""
-    centred = np.nan_to_num(values - np.nanmean(values, axis=0))
+    known, filled = ~np.isnan(values), np.nan_to_num(values)
+    filled = filled / np.maximum(np.abs(filled).max(axis=0, initial=0.0), np.finfo(float).tiny)
+    means = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    centred = np.where(known, filled - means, 0.0)
     lengths = np.sqrt((centred**2).sum(axis=0))
     centred = np.divide(centred, lengths, out=np.zeros_like(centred), where=lengths > 0)
     twins = np.argwhere(np.triu(np.abs(centred.T @ centred) > ONE_VARIABLE, 1))

@@ -418,7 +418,7 @@ def _write_weights(axes: Axes, edges: Edges, places: FloatArray, look: Look) -> 
     lines = points[edges.ends]
     taken = np.hstack([points - look.radius[:, None], points + look.radius[:, None]])
     for edge in reversed(range(len(lines))):
-        text = f"{edges.weight[edge]:.2g}"
+        text = f"{edges.weight[edge]:.2f}"
         half = np.array(_text_size(text, font)) / 2
         middles = np.array([(1 - share) * lines[edge, 0] + share * lines[edge, 1] for share in _SPOTS])
         boxes = np.hstack([middles - half, middles + half])

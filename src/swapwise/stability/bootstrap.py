@@ -139,6 +139,8 @@ class GraphBootstrap:
         How much of the bootstrap distribution the intervals hold.
     interrupted : bool
         Whether fewer bootstrap samples were drawn than were asked for.
+    edges, centralities : pandas.DataFrame
+        All pairs, and the centralities of vertices, with their intervals; made when first asked for.
 
     See Also
     --------

@@ -156,6 +156,8 @@ class GraphComparison:
         The same for both parts of each split.
     interrupted : bool
         Whether fewer splits were drawn than were asked for.
+    tests, edges, centralities : pandas.DataFrame
+        The groups compared as a whole, by edge and by centrality; made when first asked for.
 
     See Also
     --------
