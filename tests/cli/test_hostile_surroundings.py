@@ -106,8 +106,12 @@ def test_too_little_memory_is_a_line(data, monkeypatch):
     refused(select(data, "-t", "y"), "out of memory (Unable to allocate 9 TiB)")
 
 
-@pytest.mark.parametrize("text", ['"', '\ufeff"', '""\n""\n', "\n \n", "\ufeff"])
-def test_a_table_of_quotes_and_blanks_is_empty(tmp_path, text):
+EMPTY, UNENDED = "data.csv is empty", "data.csv: a cell of line 1 does not end"
+NOTHING = {'"': UNENDED, '\ufeff"': UNENDED, '""\n""\n': EMPTY, "\n \n": EMPTY, "\ufeff": EMPTY}
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_a_table_of_quotes_and_blanks_is_refused(tmp_path, text):
     path = tmp_path / "data.csv"
     path.write_text(text)
-    refused(select(path, "-t", "y"), "data.csv is empty")
+    refused(select(path, "-t", "y"), NOTHING[text])
