@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _run(options, rules, notes)
     except KeyboardInterrupt:
-        notes.print("Interrupted; the same command goes on from here.")
+        notes.print("Interrupted; the same command resumes it.")
         return 130
     except (StoreError, OSError, Failed, TookTooLong) as error:
         notes.print(f"python -m benchmarks.hard: {error}", markup=False)

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for group in options.groups or GROUPS:
             _run(group, options, notes)
     except KeyboardInterrupt:
-        notes.print("Interrupted; the same command goes on from here.")
+        notes.print("Interrupted; the same command resumes it.")
         return INTERRUPTED
     except (OSError, StoreError, Failed, TookTooLong) as error:
         notes.print(f"python -m benchmarks.proofs: {error}", markup=False)

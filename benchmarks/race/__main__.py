@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m benchmar
         best = BestKnown(options.best or options.out / "best.jsonl")
         _run(options, rules, store, best, console, notes)
     except KeyboardInterrupt:
-        notes.print("Interrupted; the same command goes on from here.")
+        notes.print("Interrupted; the same command resumes it.")
         return INTERRUPTED
     except (StoreError, OSError) as error:
         notes.print(f"{prog}: {error}", markup=False)

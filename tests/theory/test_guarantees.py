@@ -199,8 +199,8 @@ ALL_METHODS = ["oblivious", "greedy", "random-residual-greedy", "modular", "rand
             "greedy",
             SUBMODULAR,
             {},
-            "vacuous (localizability says nothing of greedy; RestrictedConstants may, and "
-            "SubmodularityRatios)",
+            "vacuous (localizability gives no guarantee for greedy; RestrictedConstants or "
+            "SubmodularityRatios may)",
         ),
         (
             "oblivious",

@@ -81,8 +81,8 @@ def moves_parts(result: SearchResult, name_of: Callable[[int], str]) -> list[Par
 
     >>> from swapwise import Linear, Uniform, maximize
     >>> moves_parts(maximize(Linear([1, 3, 2]), Uniform(3, 2)), str)[0].words
-    'The record: 2 moves to a value of 5 (oblivious); ended at a local optimum, where no move that it may make
-    gains more.'
+    'The record: 2 moves to a value of 5 (oblivious); ended at a local optimum, where no allowed move
+    improves the value.'
     """
     moves = moves_of(result)
     if not moves:
