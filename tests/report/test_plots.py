@@ -229,7 +229,7 @@ class TestPath:
         curve, chosen = axes.get_lines()
         np.testing.assert_array_equal(curve.get_xydata(), [[0, 120], [1, 105], [2, 70], [3, 75]])
         assert (set(chosen.get_xdata()), chosen.get_linestyle()) == ({2.0}, "--")
-        assert legend(axes) == ["chosen: 2 (by ebic)"]
+        assert legend(axes) == ["chosen: 2 (by EBIC)"]
         assert (axes.get_xlabel(), axes.get_ylabel()) == ("number of edges", "EBIC (γ = 0.5)")
         low, high = axes.get_ylim()
         assert low < 70 < 75 < high < 105  # graphs with too few edges are out of view

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -67,9 +68,8 @@ def _largest_size(n_samples: int, n_elements: int) -> int:
     >>> _largest_size(60, 200), _largest_size(500, 1000), _largest_size(6, 4)
     (8, 20, 3)
     """
-    halves = n_samples // 2
-    noise = np.log(max(n_elements, 2)) * np.log(np.log(max(n_samples, 16)))
-    return max(1, min(LARGEST_DEFAULT_SIZE, halves, int(n_samples / noise)))
+    noise = math.log(max(n_elements, 2)) * math.log(math.log(max(n_samples, 16)))
+    return max(1, min(LARGEST_DEFAULT_SIZE, n_samples // 2, int(n_samples / noise)))
 
 
 def _by_size(base: Constraint, most: int) -> Growth:

@@ -105,5 +105,5 @@ def test_a_fit_that_stops_short_of_a_bound_does_not_pass_the_check():
         def gradient_at(self, coef):
             return np.ones(2)
 
-    with pytest.raises(ValueError, match="no maximum: the slope at coordinate"):
+    with pytest.raises(ValueError, match="not a maximum: the slope at coordinate"):
         check_objective(Short())
