@@ -3,6 +3,8 @@
 import re
 import warnings
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,3 +134,16 @@ def test_thousands_are_read_as_they_are_written(number):
             assert pattern.fullmatch(word)
             assert number_of(word, decimal) == number
             assert decimal_of(word) in ("", decimal)
+
+
+def test_lists_of_numbers_do_not_make_thousands_of_decimals(written):
+    with pytest.warns(UserWarning, match=COMMAS):
+        read = written(["2.075", "3.911", "1.250"], ["1,2", "2,5", "1,7"], "\t")
+    assert read["cost"].tolist() == ["2.075", "3.911", "1.250"]  # refused where it is used
+
+
+def test_levels_of_a_long_column_have_one_type(tmp_path):
+    path, n_rows = tmp_path / "long.csv", 600_000  # more than pandas reads at a time
+    words = np.where(np.arange(n_rows) < n_rows - 9, "01", "A7 ")
+    pd.DataFrame({"level": words, "y": 1}).to_csv(path, index=False)
+    assert set(read_table(path, Dialect())["level"]) == {"01", "A7"}

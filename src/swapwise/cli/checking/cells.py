@@ -116,9 +116,9 @@ def _unread(words: pd.Series, name: str) -> Diagnostic:
             fact = f"{name} holds numbers with decimal {what}, such as {examples[sign]!r}"
             option = f"--decimal {sign}"
             return Diagnostic(fact, f"{option} reads them so, in all columns", decide=option)
-    unclear = [word for word in words if "," in word]
+    unclear = [word for word in words if "," in word or "." in word]
     if unclear:
-        either = f"{unclear[0].replace(',', '.')} or {unclear[0].replace(',', '')}"
+        either = f"{unclear[0].replace(',', '.')} or {re.sub('[,.]', '', unclear[0])}"
         fact = f"{name} holds numbers such as {unclear[0]!r}, which may be {either}"
         decide = "--decimal , or --decimal ."
         return Diagnostic(fact, f"{decide} says which", decide=decide)

@@ -49,8 +49,8 @@ def has_decimal_commas(rows: Iterable[list[str]]) -> bool:
 def with_numbers(table: pd.DataFrame, path: Path, decimal: str, *, is_sure: bool) -> pd.DataFrame:
     """Return a table with numbers for columns of text that can only mean these, and say so.
 
-    Commas that may be before decimals or between thousands stay text unless the ``decimal`` sign
-    ``is_sure``, or other columns have decimals: such columns are refused where they are used.
+    Commas or points that may be before decimals or between thousands stay text unless the ``decimal`` sign
+    ``is_sure``, or other columns have decimal points: such columns are refused where they are used.
     """
     examples = dict[str, dict[str, str]]()
     for name in [name for name, dtype in table.dtypes.items() if dtype.kind == "O"]:
@@ -61,8 +61,10 @@ def with_numbers(table: pd.DataFrame, path: Path, decimal: str, *, is_sure: bool
         words = list(cells.values())
         fitting = (one for one, pattern in PATTERNS[decimal].items() if all(map(pattern.fullmatch, words)))
         between = next(fitting, None)
-        is_clear = is_sure or "," not in "".join(words) or decimal in map(decimal_of, words)
-        if between is None or not (is_clear or _has_decimals(table)):
+        other = "," if decimal == "." else "."
+        is_clear = is_sure or other not in "".join(words) or decimal in map(decimal_of, words)
+        # Decimal commas elsewhere settle nothing: they may be lists, such as 1,2.
+        if between is None or not (is_clear or (decimal == "." and _has_decimals(table))):
             continue
         numbers = {cell: number_of(word, decimal) for cell, word in cells.items()}
         table[name] = table[name].map(numbers).astype(float)

@@ -105,7 +105,9 @@ def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
         table = table.copy()  # in one block of each type
     if b" " in file.content or b"\t" in file.content or not file.content.isascii():
         table = _stripped(table, decimal)
-    return with_numbers(table, path, decimal, is_sure=bool(dialect.decimal) or decimal == ",")
+    # Where commas are decimal, programs write semicolons between columns.
+    is_sure = bool(dialect.decimal) or (decimal == "," and file.separator == ";")
+    return with_numbers(table, path, decimal, is_sure=is_sure)
 
 
 def read_cells(path: Path, usual: str | None) -> list[list[str]]:
@@ -225,6 +227,7 @@ def _stripped(table: pd.DataFrame, decimal: str) -> pd.DataFrame:
         words = table[name].str.strip()
         if (words.notna() & (words != table[name])).any():
             written = words.to_csv(index=False, header=False, quoting=csv.QUOTE_ALL)
-            read = pd.read_csv(StringIO(written), header=None, skip_blank_lines=False, decimal=decimal)
+            how = {"decimal": decimal, "low_memory": False}  # in parts, each would have a type of its own
+            read = pd.read_csv(StringIO(written), header=None, skip_blank_lines=False, **how)
             table[name] = read[0].set_axis(table.index)
     return table
