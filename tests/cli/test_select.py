@@ -660,3 +660,9 @@ def test_an_interrupt_before_there_is_an_answer_says_so(data, monkeypatch):
     done = select(data, "-t", "y")
     assert done.exit_code == 130
     assert "interrupted" in done.stderr
+
+
+def test_a_target_of_two_numbers_may_be_classes(tmp_path, numbers):
+    numbers.assign(y=(numbers["y"] > 0).astype(int)).to_csv(tmp_path / "t.csv", index=False)
+    done = select(tmp_path / "t.csv", "--target", "y", "--size", "2")
+    assert "the target 'y' has only two values; --family logistic fits classes" in done.stderr

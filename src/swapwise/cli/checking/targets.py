@@ -61,6 +61,8 @@ def as_target(y: pd.Series, *, classes: bool) -> pd.Series:
     if not np.isfinite(numbers).all():
         raise BadInput(f"infinite numbers in the target {name}")
     if not classes:
+        if n_values == 2:
+            warn(f"the target {name} has only two values; --family logistic fits classes")
         return y
     is_whole = bool((numbers % 1 == 0).all())
     if n_values > MOST_CLASSES and (not is_whole or n_values > len(y) / 2):
