@@ -666,3 +666,10 @@ def test_a_target_of_two_numbers_may_be_classes(tmp_path, numbers):
     numbers.assign(y=(numbers["y"] > 0).astype(int)).to_csv(tmp_path / "t.csv", index=False)
     done = select(tmp_path / "t.csv", "--target", "y", "--size", "2")
     assert "the target 'y' has only two values; --family logistic fits classes" in done.stderr
+
+
+def test_a_column_that_numbers_the_rows_is_told(tmp_path, numbers):
+    numbers.assign(person_id=range(len(numbers))).to_csv(tmp_path / "t.csv", index=False)
+    done = select(tmp_path / "t.csv", "--target", "y", "--size", "2")
+    assert "'person_id' seems to number the rows" in done.stderr
+    assert "--force-out person_id leaves it out" in done.stderr

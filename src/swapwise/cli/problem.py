@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from swapwise.checks import FloatArray, warn
 from swapwise.cli.checking.columns import Dataset, read_dataset, without_missing
 from swapwise.cli.checking.diagnostics import require_usable
+from swapwise.cli.checking.identifiers import note_on_identifiers
 from swapwise.cli.checking.targets import read_offset, require_family, require_rows, require_target
 from swapwise.cli.failures import BadInput
 from swapwise.cli.feasible import feasible_sets
@@ -65,6 +66,7 @@ def read_problem(request: Request, table: pd.DataFrame) -> Problem:
         drop_missing=request.drop_missing,
         forced=request.force_in,
     )
+    note_on_identifiers(features.drop(columns=request.target))
     table = without_missing(table, drop=request.drop_missing)
     offset = _taken_out(table, request)
     dataset = read_dataset(table, request.target, classes=classes)

@@ -1,0 +1,41 @@
+"""Columns that number the rows of a table, and are taken for variables by mistake."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from swapwise.checks import warn
+from swapwise.cli.messages import quoted
+
+# A column that numbers the rows of a table this long is no coincidence.
+NUMBERED_ROWS = 10
+
+# Names of columns that say which row it is.
+IDENTIFIER = re.compile(
+    r"(.*[\s_.\-])?(id|ids|uid|guid|index|key|nr|number|case|row|respondent)", re.IGNORECASE
+)
+
+
+def note_on_identifiers(table: pd.DataFrame) -> None:
+    """Warn of columns that number the rows."""
+    names = [name for name in table.columns if IDENTIFIER.fullmatch(str(name).strip())]
+    numbering = [name for name in names if numbers_the_rows(table[name])]
+    if numbering:
+        warn(
+            f"{quoted(numbering)} seems to number the rows, but is taken for a variable; "
+            f"--force-out {','.join(map(str, numbering))} leaves it out"
+        )
+
+
+def numbers_the_rows(column: pd.Series) -> bool:
+    """Return whether a column is named like an identifier and has another whole number in every row.
+
+    >>> [numbers_the_rows(pd.Series(range(20), name=name)) for name in ("person_id", "age")]
+    [True, False]
+    """
+    if column.dtype.kind not in "iuf" or len(column) < NUMBERED_ROWS or column.isna().any():
+        return False
+    named = IDENTIFIER.fullmatch(str(column.name).strip()) is not None
+    return bool(named and column.is_unique and (column % 1 == 0).all())
