@@ -123,7 +123,7 @@ def run_tests(python: Path, source: Path) -> None:
     run(python, "-c", SMOKE, cwd=source.parent, env=env)
     run(python.parent / "swapwise", "select", "--demo", "--certify", cwd=source.parent, env=env)
     pytest = [python, "-m", "pytest", "-q", "--no-header", "--disable-warnings"]
-    run(*pytest, "tests/test_readme.py", "-k", "README", cwd=source, env=env)
+    run(*pytest, "tests/test_readme.py", "-k", "README.md", cwd=source, env=env)
     quick = ["-n", "2", "--dist", "worksteal", "-m", f"not ({slow_markers(source)})"]
     run(*pytest, *quick, *TESTS, cwd=source, env=env)
 
