@@ -99,7 +99,8 @@ def test_columns_without_numbers_are_named(frame, y, kind, library, model):
     cells, message = COLUMNS[kind]
     X = frame.assign(t=cells)
     if library == "polars":
-        X = as_polars(frame).with_columns(pl.Series("t", pd.Series(cells).tolist()))
+        plain = [getattr(cell, "to_pytimedelta", lambda cell=cell: cell)() for cell in pd.Series(cells)]
+        X = as_polars(frame).with_columns(pl.Series("t", plain))
     target = np.where(y > 0, 1, 0) if isinstance(model, sw.SparseClassifier) else y
     with pytest.raises(ValueError, match=f"^X must hold numbers, got {message}"):
         model.fit(X, target)
