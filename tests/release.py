@@ -69,11 +69,18 @@ def main(folder: str) -> None:
         tools.check_metadata(sdist, wheel)
         for resolution in ("lowest-direct", "highest"):
             try_out(tools, Path(sys.executable), wheel, source, resolution)
-        others = [Path(found) for name in NEWER_PYTHONS if (found := shutil.which(name))]
+        others = newer_pythons()
         for python in others:  # each needs kernels of its own
             try_out(tools, python, sdist, source, "highest")
     names = ", ".join(python.name for python in others) or "none on this machine"
     print(f"Ready for release. Python {sys.version.split()[0]}; newer ones: {names}")
+
+
+def newer_pythons() -> list[Path]:
+    """Return the newer interpreters that start: pyenv has names for some that are not installed."""
+    found = filter(None, map(shutil.which, NEWER_PYTHONS))
+    starts = [name for name in found if not subprocess.run([name, "-c", ""], capture_output=True).returncode]
+    return [Path(name) for name in starts]
 
 
 def check_version(source: Path) -> None:
