@@ -82,7 +82,7 @@ class BaseGraphCV(BaseGraph):
         return f"chosen by {how} among {self._family_in_words()}"
 
     def _read_samples(self, X: Any, sample_weight: Any) -> GraphSample:
-        """Return the data of fit, once it is said what a criterion makes of few rows and of weights."""
+        """Return the training data, after warnings of what a criterion makes of few rows and of weights."""
         sample = self._read_data(X, sample_weight, reset=True)
         warn_of_few_samples(sample)
         warn_of_weights(sample)

@@ -20,7 +20,7 @@ SAMPLES_PER_VARIABLE = 2
 # Columns whose correlation is at least this far from 0 are one variable.
 ONE_VARIABLE = 0.9999
 
-# Rows that tell whether a column may hold answers, before all of them are looked at.
+# The first rows, by which columns that cannot hold answers are ruled out before all rows are looked at.
 FIRST_ROWS = 1000
 
 

@@ -20,8 +20,7 @@ IDENTIFIER = re.compile(
 
 def note_on_identifiers(table: pd.DataFrame) -> None:
     """Warn of columns that number the rows."""
-    names = [name for name in table.columns if IDENTIFIER.fullmatch(str(name).strip())]
-    numbering = [name for name in names if numbers_the_rows(table[name])]
+    numbering = [name for name in table.columns if _is_identifier(name) and _counts(table[name])]
     if numbering:
         warn(
             f"{quoted(numbering)} seems to number the rows, but is taken for a variable; "
@@ -29,13 +28,17 @@ def note_on_identifiers(table: pd.DataFrame) -> None:
         )
 
 
-def numbers_the_rows(column: pd.Series) -> bool:
-    """Return whether a column is named like an identifier and has another whole number in every row.
+def _is_identifier(name: object) -> bool:
+    """Return whether a name is that of a column that says which row it is.
 
-    >>> [numbers_the_rows(pd.Series(range(20), name=name)) for name in ("person_id", "age")]
+    >>> [_is_identifier(name) for name in ("person_id", "age")]
     [True, False]
     """
+    return IDENTIFIER.fullmatch(str(name).strip()) is not None
+
+
+def _counts(column: pd.Series) -> bool:
+    """Return whether a column has another whole number in every row."""
     if column.dtype.kind not in "iuf" or len(column) < NUMBERED_ROWS or column.isna().any():
         return False
-    named = IDENTIFIER.fullmatch(str(column.name).strip()) is not None
-    return bool(named and column.is_unique and (column % 1 == 0).all())
+    return bool(column.is_unique and (column % 1 == 0).all())
