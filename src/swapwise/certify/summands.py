@@ -112,10 +112,12 @@ class SummandNode(Node):
         choice = table.choose(table.within(region, among), self.prices)
         self._shares = table.shares(choice.chosen)
         self.bound = np.inf if parent is None else parent.bound
+        # What was fixed here and above leaves out sets up to this value: no bound may fall below it.
+        self._floor = table.floor if parent is None else parent._floor
         self._note(choice)
 
     def _note(self, choice: Choice) -> None:
-        self.bound = min(self.bound, max(choice.bound, self._table.floor))
+        self.bound = min(self.bound, max(choice.bound, self._floor))
 
     def _sets(self) -> IndexArray:
         if self._rows is None:
@@ -128,7 +130,7 @@ class SummandNode(Node):
         """Improve the prices, and fix what cannot matter, as long as one of it helps the other."""
         for _ in range(MOST_ROUNDS):
             choice = self.improve_prices(target, clock)
-            if self.bound <= max(target, self._table.floor) or not self._fix(choice, target):
+            if self.bound <= max(target, self._floor) or not self._fix(choice, target):
                 return
 
     def improve_prices(self, target: float, clock: Clock) -> Choice:
@@ -159,6 +161,7 @@ class SummandNode(Node):
     def _fix(self, choice: Choice, target: float) -> bool:
         """Fix the elements that all better sets have, or none; return whether there were any."""
         table, region = self._table, self.region
+        self._floor = max(self._floor, target)
         slack = choice.bound - target
         scores = table.scores(self._sets(), self.prices)
         # A better set has none of those that lose too much: the other summands cannot make up for it.
@@ -170,7 +173,7 @@ class SummandNode(Node):
             return False
         held = np.flatnonzero(region.inside | into)
         if (out & into).any() or not region.constraint._is_independent(held):
-            self.bound = min(self.bound, max(target, table.floor))
+            self.bound = min(self.bound, self._floor)
             return False
         self.region = region.with_outside(np.flatnonzero(out))
         if into.any():
