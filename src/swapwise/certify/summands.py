@@ -113,7 +113,7 @@ class SummandNode(Node):
         self._shares = table.shares(choice.chosen)
         self.bound = np.inf if parent is None else parent.bound
         # What was fixed here and above leaves out sets up to this value: no bound may fall below it.
-        self._floor = table.floor if parent is None else parent._floor
+        self._floor: float = table.floor if parent is None else parent._floor
         self._note(choice)
 
     def _note(self, choice: Choice) -> None:
