@@ -97,7 +97,7 @@ def test_a_class_that_says_its_p_is_believed_and_that_is_said():
 
     pairs = Pairs([1, 1, 1, 1], 2)
     promise = sw.maximize(sw.Linear([3, 1, 2, 1]), pairs).guarantee.by_theorem
-    assert (promise.theorem, promise.constants["p"]) == ("Theorem 2", 2)
+    assert (promise.theorem, promise.constants["p"]) == ("Theorem 12 of Fujii 2020", 2)
     assert any("with p = 2" in sentence for sentence in promise.assumptions)
 
 

@@ -246,7 +246,7 @@ def test_exhaustive_search_sees_all_independent_sets(name, problem):
     assert maximize(objective, SYSTEMS[name][0], "exhaustive").value == pytest.approx(best, abs=1e-9)
 
 
-# -- Theorem 2 ------------------------------------------------------------------------------------
+# -- Theorem 12 ------------------------------------------------------------------------------------
 
 
 def partitions(n):
@@ -288,7 +288,7 @@ def coverage_under_a_system(draw, n=7):
 @settings(max_examples=400)
 @given(coverage_under_a_system(), st.integers(1, 2), st.sampled_from(["empty", "arbitrary"]))
 def test_local_optima_of_coverage_keep_the_ratio(problem, q, start):
-    """Theorem 2 with (α, β₁, β₂) = (1, 1, 1): at least 1 / (p + 1/q) of the optimum."""
+    """Theorem 12 with (α, β₁, β₂) = (1, 1, 1): at least 1 / (p + 1/q) of the optimum."""
     objective, constraint = problem
     best = maximize(objective, constraint, "exhaustive").value
     found = maximize(objective, constraint, "oblivious", q=q, start=start).value
@@ -298,7 +298,7 @@ def test_local_optima_of_coverage_keep_the_ratio(problem, q, start):
 @settings(max_examples=200)
 @given(coverage_under_a_system(), st.integers(1, 2), st.sampled_from([0.05, 0.5]))
 def test_the_geometric_rule_loses_at_most_epsilon(problem, q, epsilon):
-    """Theorem 2's proof with every exchange below δ f(X): f(X*) ≤ (p + 1/q + ε) f(X)."""
+    """Theorem 12's proof with every exchange below δ f(X): f(X*) ≤ (p + 1/q + ε) f(X)."""
     objective, constraint = problem
     best = maximize(objective, constraint, "exhaustive").value
     found = maximize(objective, constraint, "oblivious", q=q, epsilon=epsilon).value

@@ -27,7 +27,7 @@ def coverage_under_a_matroid(draw):
 @settings(max_examples=400)
 @given(coverage_under_a_matroid(), st.sampled_from(["empty", "arbitrary", "best-singleton"]))
 def test_local_optima_of_coverage_are_half_optimal(problem, start):
-    """Theorem 1 with (α, β₁, β₂) = (1, 1, 1)."""
+    """Theorem 9 with (α, β₁, β₂) = (1, 1, 1)."""
     objective, matroid = problem
     best = maximize(objective, matroid, "exhaustive").value
     assert maximize(objective, matroid, start=start).value >= best / 2 - 1e-9
@@ -36,7 +36,7 @@ def test_local_optima_of_coverage_are_half_optimal(problem, start):
 @settings(max_examples=200)
 @given(coverage_under_a_matroid(), st.integers(0, 4))
 def test_a_few_iterations_already_promise_a_part(problem, T):
-    """Theorem 1 after T iterations: ½ (1 − exp(−2T/s)) of the optimum."""
+    """Theorem 9 after T iterations: ½ (1 − exp(−2T/s)) of the optimum."""
     objective, matroid = problem
     best = maximize(objective, matroid, "exhaustive").value
     share = 0.5 * (1 - np.exp(-2 * T / max(1, matroid.rank())))
@@ -55,7 +55,7 @@ def test_the_geometric_rule_loses_at_most_epsilon(problem, epsilon):
 @settings(max_examples=200)
 @given(st.data())
 def test_linear_functions_are_solved_exactly(data):
-    """Theorem 1 with (1, 1, 0): a local optimum of a linear function under a matroid is optimal."""
+    """Theorem 9 with (1, 1, 0): a local optimum of a linear function under a matroid is optimal."""
     matroid = data.draw(matroids)
     weights = data.draw(st.lists(st.integers(0, 5), min_size=matroid.n, max_size=matroid.n))
     result = maximize(Linear(weights), matroid)
@@ -76,7 +76,7 @@ def test_facility_location_is_half_optimal(data):
 @settings(max_examples=100)
 @given(data=st.data())
 def test_sparse_regression_keeps_the_ratio_of_its_constants(method, data):
-    """Theorem 3: at least m²/M² of the optimum, with m of all 2s columns and M of all pairs, exactly."""
+    """Theorem 13: at least m²/M² of the optimum, with m of all 2s columns and M of all pairs, exactly."""
     matroid = data.draw(matroids.filter(lambda matroid: matroid.rank() > 0))
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     X = rng.standard_normal((40, matroid.n)) + 0.3 * rng.standard_normal((40, 1))

@@ -57,7 +57,7 @@ def test_ratios_grow_with_iterations_up_to_their_limit(triple, s, p, q, T):
 
 
 def test_slip_1_the_exponent_is_negative():
-    """Table 1 and Theorem 2 print 1 − exp(+…): less than nothing."""
+    """Table 1 and Theorem 12 print 1 − exp(+…): less than nothing."""
     promise = guarantee("oblivious", sw.BMatching.complete(4, 1), SUBMODULAR, T=4)
     assert promise.constants == {"alpha": 1, "beta1": 1, "beta2": 1, "p": 2, "q": 1, "s": 2, "T": 4}
     assert 1 / 3 * (1 - exp(+3 * 4 / 2)) < 0
@@ -77,7 +77,7 @@ def overlapping(rho):
 
 
 def test_slip_2_pairs_are_not_enough_for_larger_moves():
-    """Table 1 and the proof of Theorem 4 have M_{s,2}: with it the rule goes downhill."""
+    """Table 1 and the proof of Theorem 14 have M_{s,2}: with it the rule goes downhill."""
     objective, path = overlapping(0.8)
     pairs, triples = (restricted_constants(objective, 2, t).M_st for t in (2, 3))
     assert pairs < triples
@@ -142,34 +142,44 @@ ALL_METHODS = ["oblivious", "greedy", "random-residual-greedy", "modular", "rand
 @pytest.mark.parametrize(
     ("method", "given_constants", "options", "words"),
     [
-        ("oblivious", LINEAR, {}, "the optimum (Theorem 1: α/(β₁ + β₂))"),
-        ("semi-oblivious", constants(), {}, "at least 0.25 of the optimum (Theorem 3: m²/M²)"),
-        ("auto", constants(), {}, "at least 0.25 of the optimum (Theorem 1: m²/M²)"),
-        ("non-oblivious", constants(M_rule=2.0), {}, "at least 0.0625 of the optimum (Theorem 3: m²/M²)"),
-        (sw.NonOblivious(1.25), constants(), {}, "at least 0.16 of the optimum (Theorem 3: m²/M²)"),
+        ("oblivious", LINEAR, {}, "the optimum (Theorem 9 of Fujii 2020: α/(β₁ + β₂))"),
+        ("semi-oblivious", constants(), {}, "at least 0.25 of the optimum (Theorem 13 of Fujii 2020: m²/M²)"),
+        ("auto", constants(), {}, "at least 0.25 of the optimum (Theorem 9 of Fujii 2020: m²/M²)"),
+        (
+            "non-oblivious",
+            constants(M_rule=2.0),
+            {},
+            "at least 0.0625 of the optimum (Theorem 13 of Fujii 2020: m²/M²)",
+        ),
+        (
+            sw.NonOblivious(1.25),
+            constants(),
+            {},
+            "at least 0.16 of the optimum (Theorem 13 of Fujii 2020: m²/M²)",
+        ),
         (
             "semi-oblivious",
             constants(m=0.8),
             {"T": 1},
-            "at least 0.4 of the optimum (Theorem 3: m²/M² · (1 − max(0, 1 − (M/m)/s)^T))",
+            "at least 0.4 of the optimum (Theorem 13 of Fujii 2020: m²/M² · (1 − max(0, 1 − (M/m)/s)^T))",
         ),
         (
             "oblivious",
             constants(),
             {"epsilon": 0.5},
-            "at least 0.2 of the optimum within 7 moves (Theorem 5: (m/M)/(M/m + ε))",
+            "at least 0.2 of the optimum within 7 moves (Theorem 23 of Fujii 2020: (m/M)/(M/m + ε))",
         ),
         (
             "oblivious",
             SUBMODULAR,
             {"epsilon": 0.5},
-            "at least 0.4 of the optimum (Theorem 5: α/(β₁ + β₂ + ε))",
+            "at least 0.4 of the optimum (Theorem 23 of Fujii 2020: α/(β₁ + β₂ + ε))",
         ),
         (
             "modular",
             constants(),
             {},
-            "at least 0.25 of the optimum (modular approximation: m_1 m_s/(M_1 M_s))",
+            "at least 0.25 of the optimum (Proposition 25 of Fujii 2020: m_1 m_s/(M_1 M_s))",
         ),
         (
             "greedy",
@@ -246,8 +256,11 @@ def test_larger_exchanges_are_worth_more_under_systems_only():
     matching, known = sw.BMatching.complete(6, 1), constants(3, 9)
     ratios = [guarantee("semi-oblivious", matching, known, q=q).ratio for q in (1, 2, 4)]
     assert ratios == pytest.approx([0.25 / 2, 0.25 / 1.5, 0.25 / 1.25])
-    assert repr(guarantee("semi-oblivious", matching, known)).endswith("(Theorem 4: m²/((p − 1 + 1/q) M²))")
-    assert guarantee("oblivious", matching, known).theorem == "Theorem 2"
+    assert repr(guarantee("semi-oblivious", matching, known)).endswith(
+        "(Theorem 14 of Fujii 2020: m²/((p − 1 + 1/q) M²))"
+    )
+    assert guarantee("oblivious", matching, known).theorem == "Theorem 12 of Fujii 2020"
+    assert guarantee("oblivious", matching, known, epsilon=0.1).theorem == "Remark 24 of Fujii 2020"
     alone = sw.Intersection(sw.Partition(list("aabbcc"), 1))
     assert guarantee("oblivious", alone, known, q=4).ratio == 0.25
 

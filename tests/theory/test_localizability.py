@@ -229,7 +229,7 @@ def test_zero_is_linear(n):
 @settings(max_examples=100)
 @given(functions().filter(lambda f: f.n > 0), st.integers(1, 2), st.sampled_from(["empty", "arbitrary"]))
 def test_local_optima_keep_the_ratio(f, s, start):
-    """Theorem 1: under a matroid, with swaps of two elements."""
+    """Theorem 9: under a matroid, with swaps of two elements."""
     loc = localizability(f, s, 2)
     matroid = Uniform(f.n, s)
     best = maximize(f, matroid, "exhaustive").value

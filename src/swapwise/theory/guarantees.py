@@ -1,7 +1,7 @@
 """What the theorems guarantee for an answer before the search.
 
-Where the paper's printed forms slip, its proofs are followed: ``exp(+…)`` in Table 1 and Theorem 2 is
-``exp(−…)``; ``M_{s,2}`` in the last row of Table 1 and in the proof of Theorem 4 is ``M_{s,t}``; t is
+Where the paper's printed forms slip, its proofs are followed: ``exp(+…)`` in Table 1 and Theorem 12 is
+``exp(−…)``; ``M_{s,2}`` in the last row of Table 1 and in the proof of Theorem 14 is ``M_{s,t}``; t is
 ``2q(p + 1)``, not ``2p(q + 1)``, for intersections of p matroids (``constraint.exchange_size``). And
 ``1 − exp(−cT)`` gives way to the larger ``1 − max(0, 1 − c)^T``: the proofs have ``1 − c``, but c may be > 1.
 """
@@ -37,6 +37,9 @@ from swapwise.theory.statement import (
 Constants = RestrictedConstants | Localizability | SubmodularityRatios
 Triple = tuple[float, float, float]
 
+# Theorems on local search in the paper's own numbers, by whether the rule is accelerated and whether p > 1
+NUMBERS = {(False, False): 9, (False, True): 12, (True, False): 13, (True, True): 14}
+
 # How α/β reads for sparse objectives, by how β does
 LIMITS = {"M/m": "m²/M²", "(p − 1 + 1/q) M/m": "m²/((p − 1 + 1/q) M²)"}
 
@@ -51,10 +54,10 @@ def local_search_ratio(
 ) -> float:
     """Return the ratio of the theorems on local search, which differ in their letters only.
 
-    Theorem 1 (p = 1) and 2: ``(α/β) (1 − max(0, 1 − β/s)^T)`` with ``β = β₁ (p − 1 + 1/q) + β₂``, or
-    ``α/β`` at a local optimum. Theorems 3 and 4: the same with ``(α, β₁, β₂) = (m/M, M/m, 0)``.
+    Theorem 9 (p = 1) and 12: ``(α/β) (1 − max(0, 1 − β/s)^T)`` with ``β = β₁ (p − 1 + 1/q) + β₂``, or
+    ``α/β`` at a local optimum. Theorems 13 and 14: the same with ``(α, β₁, β₂) = (m/M, M/m, 0)``.
 
-    Theorem 5, at a stop of the geometric rule with δ = ε/s: ``α/(β + ε)``. No move gains ``δ f(X)``, and
+    Theorem 23, at a stop of the geometric rule with δ = ε/s: ``α/(β + ε)``. No move gains ``δ f(X)``, and
     the proof sums at most s of them, so that the paper's δ = ε/n is not needed. For systems, too:
     there are up to ``s q η`` exchanges, and everything is divided by ``q η``.
     """
@@ -66,7 +69,7 @@ def local_search_ratio(
 
 
 def iterations_for(epsilon: float, s: int, m: float, M: float, p: int = 1, q: int = 1) -> int:
-    """Return how many iterations bring Theorems 3 and 4 to within ``epsilon`` of their limit.
+    """Return how many iterations bring Theorems 13 and 14 to within ``epsilon`` of their limit.
 
     ``T = (s m / M) log(m² / (ε M²))`` under a matroid. The paper's appendix has ``s M / m`` in front: that
     is no fewer, so it suffices as well, but it is ``(M/m)²`` times as many as needed.
@@ -123,9 +126,9 @@ def guarantee(
     >>> from swapwise.theory.localizability import Localizability
     >>> submodular = Localizability(1.0, 1.0, 1.0, s=4, t=2)
     >>> guarantee("oblivious", Uniform(10, 4), submodular)
-    at least 0.5 of the optimum (Theorem 1: α/(β₁ + β₂))
+    at least 0.5 of the optimum (Theorem 9 of Fujii 2020: α/(β₁ + β₂))
     >>> guarantee("oblivious", Uniform(10, 4), submodular, T=3)
-    at least 0.4375 of the optimum (Theorem 1: α/(β₁ + β₂) · (1 − max(0, 1 − (β₁ + β₂)/s)^T))
+    at least 0.4375 of the optimum (Theorem 9 of Fujii 2020: α/(β₁ + β₂) · (1 − max(0, 1 − (β₁ + β₂)/s)^T))
     >>> guarantee("filmus-ward", Uniform(10, 4), SubmodularityRatios.of_submodular(), details={"levels": 4})
     at least 0.5904 of the optimum (Buchbinder and Feldman 2024: 1 − (1 + 1/ℓ)^−ℓ)
     """
@@ -161,7 +164,7 @@ def of_local_search(
 
     >>> from swapwise import BMatching
     >>> of_local_search(Oblivious(), BMatching.complete(4, 1), Localizability(1.0, 1.0, 1.0))
-    at least 0.3333 of the optimum (Theorem 2: α/(β₁ (p − 1 + 1/q) + β₂))
+    at least 0.3333 of the optimum (Theorem 12 of Fujii 2020: α/(β₁ (p − 1 + 1/q) + β₂))
     """
     if constraint.p is None:
         return nothing(NO_THEOREM)
@@ -258,7 +261,7 @@ class _Search:
         numbers = {"alpha": constants.alpha, "beta1": constants.beta1, "beta2": constants.beta2}
         beta = "β₁ (p − 1 + 1/q) + β₂" if self.p > 1 else "β₁ + β₂"
         triple = constants.alpha, constants.beta1, constants.beta2
-        return self._made_of(triple, numbers, "Theorem 2" if self.p > 1 else "Theorem 1", "α", beta)
+        return self._made_of(triple, numbers, NUMBERS[False, self.p > 1], "α", beta)
 
     def _sparse(self, rule: Pivot, constants: RestrictedConstants) -> Guarantee:
         m, M, name = float(constants.m_2s), float(constants.M_st), "M_st"
@@ -278,26 +281,27 @@ class _Search:
                 M, name = max(M, float(rule.smoothness)), "M"
         if isinf(M):
             return nothing("it is not known how smooth the objective is")
-        number = (1 if isinstance(rule, Oblivious) else 3) + (self.p > 1)
+        number = NUMBERS[not isinstance(rule, Oblivious), self.p > 1]
         beta = "(p − 1 + 1/q) M/m" if self.p > 1 else "M/m"
         triple, numbers = (m / M, M / m, 0.0), {"m_2s": m, name: M}
-        promise = self._made_of(triple, numbers, f"Theorem {number}", "(m/M)", beta)
+        promise = self._made_of(triple, numbers, number, "(m/M)", beta)
         return replace(promise, max_iterations=self._most_moves(constants))
 
     def _made_of(
-        self, triple: Triple, numbers: dict[str, float], theorem: str, alpha: str, beta: str
+        self, triple: Triple, numbers: dict[str, float], number: int, alpha: str, beta: str
     ) -> Guarantee:
         """Return the guarantee; ``alpha`` and ``beta`` are how α and the sum of the β are written."""
         ratio = local_search_ratio(triple, self.s, self.p, self.q, self.T, self.epsilon)
-        formula = LIMITS.get(beta, f"{alpha}/({beta})")
+        theorem, formula = f"Theorem {number}", LIMITS.get(beta, f"{alpha}/({beta})")
         numbers = numbers | ({"p": self.p, "q": self.q} if self.p > 1 else {})
         if self.epsilon is not None:
-            theorem, formula, numbers = "Theorem 5", f"{alpha}/({beta} + ε)", numbers | {"ε": self.epsilon}
+            theorem = "Remark 24" if self.p > 1 else "Theorem 23"
+            formula, numbers = f"{alpha}/({beta} + ε)", numbers | {"ε": self.epsilon}
         elif self.T is not None:
             formula += f" · (1 − max(0, 1 − ({beta})/s)^T)"
             numbers = numbers | {"s": self.s, "T": self.T}
         reason = NO_ROUND if self.T == 0 else "the constants, or tol, leave nothing"
-        return Guarantee(ratio, theorem, formula, numbers, reason=reason)
+        return Guarantee(ratio, f"{theorem} of Fujii 2020", formula, numbers, reason=reason)
 
     def _most_moves(self, constants: RestrictedConstants) -> int | None:
         # The best element that is allowed has m_s / (s M_1) of the optimum; a move gains a factor 1 + δ.

@@ -189,15 +189,16 @@ def _modular(case: Case) -> Guarantee:
 def _modular_by_eigenvalues(
     constraint: Constraint, constants: RestrictedConstants, factor: float
 ) -> Guarantee:
-    # The gain of an element beside those that are forced in bends with all of their coefficients.
-    low = "m_s" if len(constraint.forced) else "m_1"
+    low, theorem = "m_1", "Proposition 25 of Fujii 2020"
+    if len(constraint.forced):  # the gain of an element beside these bends with all of their coefficients
+        low, theorem = "m_s", "modular approximation"
     c = {letter: float(getattr(constants, letter)) for letter in dict.fromkeys((low, "m_s", "M_1", "M_s"))}
     zero = [letter for letter in c if c[letter] <= 0]
     if zero:
         return flat(zero[0])
     formula = f"{low} m_s/(M_1 M_s)" if factor == 1 else f"{factor:.4g} {low} m_s/(M_1 M_s)"
     ratio = factor * c[low] * c["m_s"] / (c["M_1"] * c["M_s"])
-    return Guarantee(min(1.0, ratio), "modular approximation", formula, c)
+    return Guarantee(min(1.0, ratio), theorem, formula, c)
 
 
 def _residual(case: Case) -> Guarantee:

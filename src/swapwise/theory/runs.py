@@ -69,9 +69,9 @@ def guarantee_of(
 def best_of(promises: Sequence[Guarantee]) -> Guarantee | None:
     """Return the guarantee with the largest ratio, with all others along; None if there is none.
 
-    >>> half, trivial = Guarantee(0.5, "Theorem 1", "1/2"), Guarantee(0.9, "all", "f/f", trivial=True)
+    >>> half, trivial = Guarantee(0.5, "a theorem", "1/2"), Guarantee(0.9, "all", "f/f", trivial=True)
     >>> best_of([half, trivial]).beyond_trivial
-    at least 0.5 of the optimum (Theorem 1: 1/2)
+    at least 0.5 of the optimum (a theorem: 1/2)
     """
     in_order = sorted(promises, key=lambda promise: (-promise.ratio, promise.in_expectation))
     return replace(in_order[0], others=tuple(in_order[1:])) if in_order else None

@@ -105,8 +105,8 @@ def on_trust(promise: Guarantee, constraint: Constraint) -> Guarantee:
     >>> from swapwise import OracleMatroid
     >>> def few(support):
     ...     return len(support) <= 2
-    >>> on_trust(Guarantee(0.5, "Theorem 1", "1/2"), OracleMatroid(20, few))
-    at least 0.5 of the optimum (Theorem 1: 1/2), assuming that OracleMatroid(n=20, few) is a matroid: ...
+    >>> on_trust(Guarantee(0.5, "Theorem 9 of Fujii 2020", "1/2"), OracleMatroid(20, few))
+    at least 0.5 of the optimum (Theorem 9 of Fujii 2020: 1/2), assuming that OracleMatroid(n=20, few) is ...
     """
     needs_trust = not promise.vacuous and not promise.trivial
     return replace(promise, assumptions=constraint.assumptions) if needs_trust else promise
