@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 import swapwise as sw
 from swapwise.certify import subsets, summands
 from swapwise.certify.root import root_node
-from swapwise.certify.set_table import SetPrices, SetTable
+from swapwise.certify.set_table import Rest, SetPrices, SetTable
 from swapwise.certify.subsets import Listed, SubsetSearch
 from swapwise.certify.summands import SummandNode
 from swapwise.clock import Clock, OutOfTime
@@ -221,6 +221,20 @@ def test_prices_make_summands_agree():
     node = SummandNode(objective, table, Region.of(sw.Uniform(2, 1)))
     node.tighten(3.0, Clock())
     assert node.bound == pytest.approx(3.0)
+
+
+def test_a_summand_of_which_nothing_is_listed_is_bounded_by_what_is_known_of_the_rest():
+    lists = [
+        Listed(np.array([[0]]), np.array([2.0]), 1.0),
+        Listed(np.zeros((0, 1), np.intp), np.zeros(0), 1.5),
+    ]
+    nothing, size = np.zeros(3), np.ones(2, dtype=np.intp)
+    table = SetTable(
+        [np.arange(1), np.arange(1)], lists, 1, 1, rest=Rest(np.array([1.0, 1.5]), nothing, size)
+    )
+    choice = table.choose(np.arange(1), table.no_prices())
+    assert choice.bound == pytest.approx(3.5)
+    assert choice.maxima == pytest.approx([2.0, 1.5])
 
 
 def test_thirty_vertices_are_proven_in_seconds():

@@ -95,13 +95,11 @@ class SetTable:
 
     def choose(self, rows: IndexArray, prices: SetPrices) -> Choice:
         """Let every summand choose its best set among some rows."""
-        chosen = np.zeros(self.n_copies + 1)
-        part = self.part[rows]
-        begin = np.searchsorted(part, np.arange(self.n_parts))
-        if len(np.unique(part)) < self.n_parts:  # some summand has no set left
-            return Choice(-np.inf, np.full(self.n_parts, -np.inf), chosen)
-        scores = self.scores(rows, prices)
-        maxima = np.maximum.reduceat(scores, begin) if self.n_parts else np.zeros(0)
+        chosen, maxima = np.zeros(self.n_copies + 1), np.full(self.n_parts, -np.inf)
+        part, scores = self.part[rows], self.scores(rows, prices)
+        present, begin = np.unique(part, return_index=True)
+        if len(present):
+            maxima[present] = np.maximum.reduceat(scores, begin)
         at_best = np.flatnonzero(scores == maxima[part])
         first = at_best[np.unique(part[at_best], return_index=True)[1]]
         chosen[self.copies[rows[first]]] = 1.0
@@ -111,6 +109,8 @@ class SetTable:
             above = bounds > maxima
             chosen[:-1] = np.where(above[self.owner], attractive, chosen[:-1])
             maxima = np.maximum(maxima, bounds)
+        if (maxima == -np.inf).any():  # some summand has no set left
+            return Choice(-np.inf, maxima, np.zeros(self.n_copies + 1))
         return Choice(self.total(maxima, prices), maxima, chosen)
 
     def rest_bounds(self, prices: SetPrices) -> tuple[FloatArray, BoolArray]:
