@@ -19,13 +19,12 @@ class PlainIsing:
         u(w) = (1/N) Σ_samples Σ_v log σ(2 x_v h_v) − ridge/2 ‖w‖² − const,   h_v = θ_v + Σ_u w_uv x_u
 
     The constant makes u(0) = 0. The ground set are the vertex pairs i < j in lexicographic order, or
-    the given edges; x may be any real numbers (the paper's program adds a little noise to ±1), and
-    enters as it is both as x_v and as x_u. Fields θ are zero, or with ``fields=True`` always free and
-    never penalised: then u(w) is the best value over θ.
+    the given edges; x may be any real numbers, and enters as it is both as x_v and as x_u. Fields θ are
+    zero, or with ``fields=True`` always free and never penalised: then u(w) is the best value over θ.
 
     ``numerical=True`` leaves the gradient to the optimiser's own differences and all tolerances at
-    their defaults, as the paper's program did. Otherwise the gradient is exact and the optimiser goes
-    on until it is below 1e-8, where the value is right to rounding.
+    their defaults. Otherwise the gradient is exact and the optimiser goes on until it is below 1e-8,
+    where the value is right to rounding.
 
     Without ridge the best couplings of some sets are infinite (if one spin tells another without
     fail); the optimiser then stops at large finite ones.

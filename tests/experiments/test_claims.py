@@ -248,16 +248,15 @@ def test_seconds_beside_others_are_not_compared(said):
         assert find(old, words).verdict == "holds"
 
 
-def test_runs_that_reach_the_limit_of_moves_are_counted_apart():
+def test_runs_that_do_not_end_at_a_local_optimum_are_counted():
     words = "accelerated local search algorithms"
-    assert "128 of 128 runs of semi-oblivious and non-oblivious ended at a local optimum, 0 at" in (
+    assert "128 of 128 runs of semi-oblivious and non-oblivious ended at a local optimum, in" in (
         find(as_in_the_paper(), words).measured
     )
     rows = changed(as_in_the_paper(), "status", "ITERATION_LIMIT", part="paper", size=2, **V20, **NON)
     found = find(rows, words)
-    assert found.verdict == "holds"
+    assert found.verdict == "does not hold"
     assert "126 of 128" in found.measured
-    assert "2 at the limit of T = 200 moves" in found.measured
 
 
 def test_a_verdict_needs_all_declared_sizes():

@@ -52,7 +52,7 @@ class TestPanels:
         assert [axes.get_title() for axes in figure.axes] == [panel.caption for panel in PAPER_PANELS]
         words = [text.get_text() for text in figure.texts]
         assert "Beyond the paper" not in words
-        assert "as published: one global M" in words[-1]
+        assert "as published: one M for all moves" in words[-1]
 
     def test_four_panels_of_value_against_time(self):
         rows = fake()

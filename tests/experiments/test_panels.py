@@ -202,7 +202,7 @@ class TestWords:
         ("rows", "words"),
         [
             (fake(), "Mean ± standard deviation over 3 trials; tight constants."),
-            (fake("as-published", 2), "over 2 trials; as published: one global M, start empty, T = 200."),
+            (fake("as-published", 2), "over 2 trials; as published: one M for all moves."),
             (fake()[lambda rows: (rows["trial"] == 0) | (rows["size"] == 1)], "over 1 to 3 trials"),
             (fake(trials=1), "One trial, so there is no spread; tight constants."),
             (table(row(part="plain")), "No panel was run; tight constants."),

@@ -50,7 +50,7 @@ def reproduce(
         typer.Option(file_okay=False, help="The folder of the results; by default one in results/."),
     ] = None,
     as_published: Annotated[
-        bool, flag("--as-published", help="One M for all moves, start from the empty set, T = 200.")
+        bool, flag("--as-published", help="One M for all moves, as the algorithms are printed.")
     ] = False,
     quick: Annotated[
         bool,

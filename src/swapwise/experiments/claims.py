@@ -163,8 +163,8 @@ WELL = ((1.5, np.inf), "Work well: both are at least 1.5 times as fast as the ob
 CLOSED_FORM = "Here a closed form scores all swaps in one pass"
 NOTHING_LEFT = f"{CLOSED_FORM}, which leaves little to accelerate; see the next claim for refits."
 OWN_CONSTANTS = (
-    "In the default flavour every move is scored with its own M, which costs more than the paper's one M for "
-    "all moves; the as-published flavour has that one."
+    "In the default flavour every move is scored with its own M, which costs more than one M for all moves, "
+    "as the algorithms are printed; the as-published flavour has that one."
 )
 
 

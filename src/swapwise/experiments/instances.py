@@ -61,7 +61,7 @@ def paper_regression(
     n_true : int
         The number of true features in each category. The paper has 5 and 10.
     noise : float
-        The standard deviation of the Gaussian noise.
+        The standard deviation of the Gaussian noise. The paper's N(0, 0.2) is taken to mean that.
     random_state : int, numpy.random.SeedSequence, numpy.random.Generator or None
         The source of randomness; the same number gives the same instance.
 
@@ -186,7 +186,8 @@ def paper_ising(
 
     Notes
     -----
-    Graphs are drawn by pairing stubs and starting over when that gets stuck (Steger and Wormald, 1999, as
+    The paper's graphs are those of the configuration model, and it says nothing of burn-in and thinning. Here
+    graphs are drawn by pairing stubs and starting over when that gets stuck (Steger and Wormald, 1999, as
     networkx has it), never with loops or double edges. That is nearly, not exactly, uniform over the
     simple graphs of this degree.
 

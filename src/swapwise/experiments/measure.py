@@ -33,12 +33,12 @@ COLUMNS = (*COORDINATES, *FIGURES, "quality", "seconds", "alone")
 def measure(cell: Cell) -> Row:
     """Run a cell on one core and return its row.
 
-    ``quality`` is what the paper plots: the value divided by that of the true graph for graphs, and R²
-    itself for regression; proofs, whose objective may have a ridge, have none. ``seconds`` are processor time
-    of the one thread that searches, the median of several runs where the time is shown: what else the machine
-    has to do hardly changes it, while the time on the clock may grow several times. They are good to be
-    compared where the paper shows them: those cells run ``alone``, others beside each other, which share the
-    memory's bandwidth and caches.
+    ``quality`` is what the panels show: R² itself for regression, and for graphs the value divided by that of
+    the true graph (the paper divides by the optimum, and does not say how it was found); proofs, whose
+    objective may have a ridge, have none. ``seconds`` are processor time of the one thread that searches, the
+    median of several runs where the time is shown: what else the machine has to do hardly changes it, while
+    the time on the clock may grow several times. They are good to be compared where the paper shows them:
+    those cells run ``alone``, others beside each other, which share the memory's bandwidth and caches.
 
     >>> from swapwise.experiments.grid import cells
     >>> row = measure(cells(trials=1, only=["regression-200", "modular"])[4])

@@ -29,7 +29,7 @@ _NEW = " (new)"
 
 _FLAVOUR_NOTES = {
     DEFAULT: "tight constants",
-    AS_PUBLISHED: "as published: one global M, start empty, T = 200",
+    AS_PUBLISHED: "as published: one M for all moves",
 }
 
 

@@ -54,11 +54,11 @@ class Setting(ABC):
 
     @abstractmethod
     def yardstick(self, instance: Any) -> float:
-        """Return the value that the paper divides by."""
+        """Return the value that a row's is divided by; the paper divides by the optimum."""
 
     @abstractmethod
     def published_smoothness(self, objective: Any) -> float:
-        """Return the one M that the paper's program has for all moves."""
+        """Return one M for all moves, as the algorithms are printed."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,10 @@ class RegressionSetting(Setting):
         return 1.0
 
     def published_smoothness(self, objective: LeastSquares) -> float:
-        """Return M_{s,2} for any angle between columns: 2 if they are unit vectors and u is half a square."""
+        """Return M_{s,2} for any angle between columns: 2 if they are unit vectors and u is half a square.
+
+        The paper does not say which M it has for regressions.
+        """
         return objective.smoothness(2)
 
 
