@@ -51,6 +51,17 @@ Collection = dict[Elements, int]
 class Localizability:
     """The constants (α, β₁, β₂) of a localizable function; sizes of None stand for any size.
 
+    With size s and exchange size t, that is (Definition 6 of Fujii 2020): for all sets X and X* of at most s
+    elements, and every collection 𝒫 of subsets P of X △ X* with at most t elements (repeated or not), ::
+
+        Σ_{P∈𝒫} [f(X △ P) − f(X)]  ≥  α k f(X*) − (β₁ ℓ + β₂ k) f(X)
+
+    where every element of X* ∖ X is in at least k of the P, every element of X ∖ X* in at most ℓ, and
+    ℓ ≥ k ≥ 1. If ``simplified`` (Definition 5), it is: for all X and X* of exactly s elements, and every
+    bijection φ from X ∖ X* to X* ∖ X, ::
+
+        Σ_{x ∈ X ∖ X*} [f(X − x + φ(x)) − f(X)]  ≥  α f(X*) − (β₁ + β₂) f(X)
+
     See Also
     --------
     localizability : what computes it.
@@ -90,7 +101,17 @@ class Localizability:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Two sets and a collection that violate an inequality of localizability: ``left < right``.
+    """Two sets and a collection that violate the inequality of localizability: ``left < right`` in ::
+
+        Σ_{P∈𝒫} [f(X △ P) − f(X)]  ≥  α k f(X*) − (β₁ ℓ + β₂ k) f(X)
+
+    Attributes
+    ----------
+    X, X_star : the two sets
+    collection : the subsets P of X △ X*, and how often each is in 𝒫
+    k : every element of X* ∖ X is in at least that many of the P
+    l : ℓ: every element of X ∖ X* is in at most that many of the P; never less than k
+    left, right : both sides of the inequality
 
     See Also
     --------
@@ -111,10 +132,9 @@ class Counterexample:
 
     X: Elements
     X_star: Elements
-    #: subsets of X △ X*, and how often each is in the collection
     collection: list[tuple[Elements, int]]
     k: int
-    l: int  # noqa: E741 - the ℓ of the definition
+    l: int  # noqa: E741
     left: float
     right: float
 
@@ -144,11 +164,24 @@ def localizability(
 ) -> Localizability:
     """Return the (α, β₁, β₂) of the best ratio ``α / (β₁ (p − 1 + 1/q) + β₂)`` that f has.
 
+    f is (α, β₁, β₂)-localizable with size s and exchange size t (Definition 6 of Fujii 2020) if for all sets
+    X and X* of at most s elements, and every collection 𝒫 of subsets P of X △ X* with at most t elements
+    each, repeated or not, ::
+
+        Σ_{P∈𝒫} [f(X △ P) − f(X)]  ≥  α k f(X*) − (β₁ ℓ + β₂ k) f(X)
+
+    where every element of X* ∖ X is in at least k of the P, every element of X ∖ X* in at most ℓ, and
+    ℓ ≥ k ≥ 1.
+
     Among triples of that ratio it is one with the least β₁ + β₂; the ratio is 0 if small moves do not show
     the value of large ones. Every pair of sets enters the linear program: this is for small n and s.
 
-    With ``simplified``, it is Definition 5, where X and X* have exactly s elements and are compared along a
-    bijection: t is 2 and ``beta2`` is 0. A matroid of rank s needs no more (p = 1), and its ratio is larger.
+    With ``simplified``, it is Definition 5: for all X and X* of exactly s elements, and every bijection φ
+    from X ∖ X* to X* ∖ X, ::
+
+        Σ_{x ∈ X ∖ X*} [f(X − x + φ(x)) − f(X)]  ≥  α f(X*) − (β₁ + β₂) f(X)
+
+    Then t is 2 and ``beta2`` is 0. A matroid of rank s needs no more (p = 1), and the ratio is larger.
 
     ``sets`` are those that X of the definition goes through, by default all. The proofs use it at the sets
     that a search met, and at a local optimum at this set only: ``sets=[result.support]`` gives a ratio for
@@ -211,6 +244,9 @@ def check_localizability(
     simplified: bool = False,
 ) -> Counterexample | None:
     """Return None if f is (α, β₁, β₂)-localizable (up to 1e-9 of its values), or else a counterexample.
+
+    The inequality is that of :func:`localizability`. A counterexample has X, X*, the subsets P and how often
+    each is taken, k and ℓ, and both sides.
 
     ``sets`` are those that X goes through, by default all, and ``simplified`` stands for the simplified
     definition with ``β = β₁ + β₂``; see :func:`localizability`.
