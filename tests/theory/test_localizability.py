@@ -2,6 +2,7 @@
 
 from itertools import combinations, product
 from math import comb
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from swapwise import Coverage, CustomSetFunction, LeastSquares, Linear, Uniform,
 from swapwise.theory import localizability as module
 from swapwise.theory.constants import restricted_constants
 from swapwise.theory.localizability import (
+    Counterexample,
     Localizability,
     check_localizability,
     known_localizability,
@@ -29,6 +31,18 @@ def functions(draw):
     """Any function that is monotone and not negative, with at most four elements."""
     kinds = st.one_of(linear(), coverage(), facility_location(), custom(), least_squares(), ising())
     return draw(kinds.filter(lambda f: f.n <= 4))
+
+
+def test_the_definitions_are_written_where_readers_look():
+    general = "Σ_{P∈𝒫} [f(X △ P) − f(X)]  ≥  α k f(X*) − (β₁ ℓ + β₂ k) f(X)"
+    sparse = "−(m/2) ‖y − x‖²  ≥  u(y) − u(x) − ⟨∇u(x), y − x⟩  ≥  −(M/2) ‖y − x‖²"
+    glossary = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text()
+    for text in (localizability.__doc__, Localizability.__doc__, Counterexample.__doc__, glossary):
+        assert general in text
+    assert "at least k" in localizability.__doc__
+    assert sparse in restricted_constants.__doc__
+    assert sparse in glossary
+    assert "∪ X is independent" in " ".join(glossary.split())  # p-exchange systems
 
 
 def sides(f, triple, X, X_star, collection, k, l):  # noqa: E741

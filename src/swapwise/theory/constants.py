@@ -70,8 +70,9 @@ class Constant(float):
 class RestrictedConstants:
     """Restricted strong concavity (m) and smoothness (M) of a sparse objective.
 
-    ``m_s`` holds for pairs of points that differ in at most s places, ``M_st`` for pairs of points
-    with at most s non-zeros that differ in at most t places; ``M_s`` is ``M_{s,s}``.
+    Of pairs of points x and y, ``m_s`` is for those of ``Ω_s``, ``M_st`` for those of ``Ω_{s,t}``, with at
+    most s non-zeros each and at most t places in which they differ; ``Ω_s`` is ``Ω_{s,s}``, and ``M_s`` is
+    ``M_{s,s}``. The inequalities that they stand for are those of :func:`restricted_constants`.
 
     See Also
     --------
@@ -107,6 +108,13 @@ class RestrictedConstants:
 
 def restricted_constants(objective: SparseObjective, s: int, t: int) -> RestrictedConstants:
     r"""Return restricted strong concavity (m) and smoothness (M) of ``u``, exact where that is affordable.
+
+    m and M on a set Ω of pairs of points (Definition 4 of Fujii 2020) are the numbers for which ::
+
+        −(m/2) ‖y − x‖²  ≥  u(y) − u(x) − ⟨∇u(x), y − x⟩  ≥  −(M/2) ‖y − x‖²   for all (x, y) in Ω
+
+    ``m_s`` is for ``Ω_s``, the pairs of points with at most s non-zeros that differ in at most s places.
+    ``M_{s,t}`` is for ``Ω_{s,t}``: at most s non-zeros each, and at most t places in which they differ.
 
     With :math:`H(w) = -∇^2 u(w)`, and its principal submatrices :math:`H_K` of k rows and columns:
 

@@ -40,6 +40,9 @@ Triple = tuple[float, float, float]
 # Theorems on local search in the paper's own numbers, by whether the rule is accelerated and whether p > 1
 NUMBERS = {(False, False): 9, (False, True): 12, (True, False): 13, (True, True): 14}
 
+# The simplified definition compares sets of one size only, as the paper's search under a matroid does.
+FROM_A_BASE = 'that the search begins at a base, as with start="arbitrary"'
+
 # How α/β reads for sparse objectives, by how β does
 LIMITS = {"M/m": "m²/M²", "(p − 1 + 1/q) M/m": "m²/((p − 1 + 1/q) M²)"}
 
@@ -103,6 +106,7 @@ def guarantee(
     constants : RestrictedConstants, Localizability or SubmodularityRatios
         Of the objective, for at least ``s = constraint.max_size()`` and ``t = constraint.exchange_size(q)``.
         Localizability is for the oblivious rule, and ratios are for methods other than local search.
+        Simplified localizability is for a matroid of rank s and a search that begins at a base.
     T : int, optional
         Number of iterations; by default the method came to its own end.
     details : mapping, optional
@@ -148,6 +152,8 @@ def guarantee(
         return of_method(rule, constraint, constants, T, details)
     if isinstance(constraint, Matroid):
         require_single_swaps(q)
+    if isinstance(constants, Localizability) and constants.simplified:
+        _check_matroid(constraint, constants.s, s)
     _check_sizes(constants, s, min(constraint.exchange_size(q), constraint.n))
     return of_local_search(rule, constraint, constants, T, q, epsilon)
 
@@ -231,6 +237,15 @@ def _check_sizes(constants: Constants, s: int, t: int) -> None:
         )
 
 
+def _check_matroid(constraint: Constraint, known: int | None, rank: int) -> None:
+    if constraint.p != 1:
+        raise TypeError("simplified localizability is for a matroid; localizability(f, s, t) is for systems")
+    if known != rank:
+        raise ValueError(
+            f"simplified localizability of size {known} is for a matroid of that rank, not {rank}"
+        )
+
+
 @dataclass(frozen=True)
 class _Search:
     """A local search, in the letters of the theorems."""
@@ -261,7 +276,8 @@ class _Search:
         numbers = {"alpha": constants.alpha, "beta1": constants.beta1, "beta2": constants.beta2}
         beta = "β₁ (p − 1 + 1/q) + β₂" if self.p > 1 else "β₁ + β₂"
         triple = constants.alpha, constants.beta1, constants.beta2
-        return self._made_of(triple, numbers, NUMBERS[False, self.p > 1], "α", beta)
+        promise = self._made_of(triple, numbers, NUMBERS[False, self.p > 1], "α", beta)
+        return replace(promise, assumptions=(FROM_A_BASE,)) if constants.simplified else promise
 
     def _sparse(self, rule: Pivot, constants: RestrictedConstants) -> Guarantee:
         m, M, name = float(constants.m_2s), float(constants.M_st), "M_st"

@@ -29,24 +29,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb, inf, lcm
-from typing import Any
 
 import numpy as np
 import scipy
 
 from swapwise.checks import FloatArray, as_elements, as_real
-from swapwise.numerics import EQUAL, ROUNDING
+from swapwise.numerics import EQUAL
 from swapwise.objectives.base import SetFunction
 from swapwise.objectives.linear import Linear
 from swapwise.theory.constants import as_size
+from swapwise.theory.simplified import SHORT_OF_LIMIT, BasePairs, Elements, after, solved, values_of
 
 # The largest linear program that is set up: it takes about a minute.
 MOST_ROWS = 200_000
 
-# Without X = ∅, the best ratio may not be attained: then the constants of one that is this much smaller are.
-SHORT_OF_LIMIT = 1e-6
-
-Elements = tuple[int, ...]
 Triple = tuple[float, float, float]
 Collection = dict[Elements, int]
 
@@ -54,6 +50,17 @@ Collection = dict[Elements, int]
 @dataclass(frozen=True)
 class Localizability:
     """The constants (α, β₁, β₂) of a localizable function; sizes of None stand for any size.
+
+    With size s and exchange size t, that is (Definition 6 of Fujii 2020): for all sets X and X* of at most s
+    elements, and every collection 𝒫 of subsets P of X △ X* with at most t elements (repeated or not), ::
+
+        Σ_{P∈𝒫} [f(X △ P) − f(X)]  ≥  α k f(X*) − (β₁ ℓ + β₂ k) f(X)
+
+    where every element of X* ∖ X is in at least k of the P, every element of X ∖ X* in at most ℓ, and
+    ℓ ≥ k ≥ 1. If ``simplified`` (Definition 5), it is: for all X and X* of exactly s elements, and every
+    bijection φ from X ∖ X* to X* ∖ X, ::
+
+        Σ_{x ∈ X ∖ X*} [f(X − x + φ(x)) − f(X)]  ≥  α f(X*) − (β₁ + β₂) f(X)
 
     See Also
     --------
@@ -76,6 +83,7 @@ class Localizability:
     beta2: float
     s: int | None = None
     t: int | None = None
+    simplified: bool = False
 
     def ratio(self, p: int = 1, q: int = 1) -> float:
         """Return the share ``α / (β₁ (p − 1 + 1/q) + β₂)`` of the optimum that local search ends with.
@@ -86,12 +94,24 @@ class Localizability:
         >>> Localizability(alpha=1.0, beta1=1.0, beta2=0.0).ratio(p=2, q=4)
         0.8
         """
+        if self.simplified:
+            _require_matroid(p)
         return self.alpha / (self.beta1 * _stretch(p, q) + self.beta2) if self.alpha else 0.0
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Two sets and a collection that violate an inequality of localizability: ``left < right``.
+    """Two sets and a collection that violate the inequality of localizability: ``left < right`` in ::
+
+        Σ_{P∈𝒫} [f(X △ P) − f(X)]  ≥  α k f(X*) − (β₁ ℓ + β₂ k) f(X)
+
+    Attributes
+    ----------
+    X, X_star : the two sets
+    collection : the subsets P of X △ X*, and how often each is in 𝒫
+    k : every element of X* ∖ X is in at least that many of the P
+    l : ℓ: every element of X ∖ X* is in at most that many of the P; never less than k
+    left, right : both sides of the inequality
 
     See Also
     --------
@@ -112,10 +132,9 @@ class Counterexample:
 
     X: Elements
     X_star: Elements
-    #: subsets of X △ X*, and how often each is in the collection
     collection: list[tuple[Elements, int]]
     k: int
-    l: int  # noqa: E741 - the ℓ of the definition
+    l: int  # noqa: E741
     left: float
     right: float
 
@@ -125,7 +144,7 @@ def known_localizability(f: SetFunction) -> Localizability | None:
 
     >>> from swapwise import Coverage
     >>> known_localizability(Coverage([{"a", "b"}, {"b"}]))
-    Localizability(alpha=1.0, beta1=1.0, beta2=1.0, s=None, t=None)
+    Localizability(alpha=1.0, beta1=1.0, beta2=1.0, s=None, t=None, simplified=False)
     """
     _require_set_function(f)
     if not (f.monotone and f.submodular):
@@ -141,11 +160,28 @@ def localizability(
     p: int = 1,
     q: int = 1,
     sets: Iterable[Iterable[int]] | None = None,
+    simplified: bool = False,
 ) -> Localizability:
     """Return the (α, β₁, β₂) of the best ratio ``α / (β₁ (p − 1 + 1/q) + β₂)`` that f has.
 
+    f is (α, β₁, β₂)-localizable with size s and exchange size t (Definition 6 of Fujii 2020) if for all sets
+    X and X* of at most s elements, and every collection 𝒫 of subsets P of X △ X* with at most t elements
+    each, repeated or not, ::
+
+        Σ_{P∈𝒫} [f(X △ P) − f(X)]  ≥  α k f(X*) − (β₁ ℓ + β₂ k) f(X)
+
+    where every element of X* ∖ X is in at least k of the P, every element of X ∖ X* in at most ℓ, and
+    ℓ ≥ k ≥ 1.
+
     Among triples of that ratio it is one with the least β₁ + β₂; the ratio is 0 if small moves do not show
     the value of large ones. Every pair of sets enters the linear program: this is for small n and s.
+
+    With ``simplified``, it is Definition 5: for all X and X* of exactly s elements, and every bijection φ
+    from X ∖ X* to X* ∖ X, ::
+
+        Σ_{x ∈ X ∖ X*} [f(X − x + φ(x)) − f(X)]  ≥  α f(X*) − (β₁ + β₂) f(X)
+
+    Then t is 2 and ``beta2`` is 0. A matroid of rank s needs no more (p = 1), and the ratio is larger.
 
     ``sets`` are those that X of the definition goes through, by default all. The proofs use it at the sets
     that a search met, and at a local optimum at this set only: ``sets=[result.support]`` gives a ratio for
@@ -166,14 +202,21 @@ def localizability(
     --------
     >>> from swapwise import CustomSetFunction, Linear
     >>> localizability(Linear([3.0, 1.0, 2.0]), s=2, t=2)
-    Localizability(alpha=1.0, beta1=1.0, beta2=0.0, s=2, t=2)
+    Localizability(alpha=1.0, beta1=1.0, beta2=0.0, s=2, t=2, simplified=False)
     >>> square = CustomSetFunction(lambda chosen: len(chosen) ** 2, n=4)
     >>> localizability(square, s=2, t=2)
-    Localizability(alpha=0.5, beta1=1.5, beta2=0.0, s=2, t=2)
+    Localizability(alpha=0.5, beta1=1.5, beta2=0.0, s=2, t=2, simplified=False)
     >>> localizability(square, s=2, t=2, sets=[[0, 1]]).ratio()
     1.0
+    >>> localizability(square, s=2, t=2, simplified=True).ratio()
+    1.0
     """
-    stretch, pairs = _stretch(p, q), _Pairs(f, s, t, sets)
+    stretch = _stretch(p, q)
+    if simplified:
+        _require_matroid(p)
+        found = _base_pairs(f, s, t, sets)
+        return Localizability(*found.best(), 0.0, s, t, simplified=True)
+    pairs = _Pairs(f, s, t, sets)
     if (row := pairs.falling) is not None:
         X, fall = pairs.pairs[pairs.pair_of_row[row]][0], -pairs.gains[row] * pairs.scale
         raise ValueError(
@@ -198,10 +241,15 @@ def check_localizability(
     t: int,
     *,
     sets: Iterable[Iterable[int]] | None = None,
+    simplified: bool = False,
 ) -> Counterexample | None:
     """Return None if f is (α, β₁, β₂)-localizable (up to 1e-9 of its values), or else a counterexample.
 
-    ``sets`` are those that X goes through, by default all; see :func:`localizability`.
+    The inequality is that of :func:`localizability`. A counterexample has X, X*, the subsets P and how often
+    each is taken, k and ℓ, and both sides.
+
+    ``sets`` are those that X goes through, by default all, and ``simplified`` stands for the simplified
+    definition with ``β = β₁ + β₂``; see :func:`localizability`.
 
     See Also
     --------
@@ -221,18 +269,20 @@ def check_localizability(
     Counterexample(X=(0,), X_star=(), collection=[((0,), 4)], k=1, l=4, left=-12.0, right=-7.5)
     """
     triple = (as_real(alpha, "alpha"), as_real(beta1, "beta1"), as_real(beta2, "beta2"))
-    pairs = _Pairs(f, s, t, sets)
     tolerance = EQUAL * max(1.0, triple[0], triple[1] + triple[2])
+    if simplified:
+        return _bijection_against(_base_pairs(f, s, t, sets), triple, tolerance)
+    pairs = _Pairs(f, s, t, sets)
     if (row := pairs.falling) is not None:
         return _from_ray(pairs, int(pairs.pair_of_row[row]), {pairs.moves[row]: 1}, triple)
     # As λ grows without end, Σ b must be no more than β₁ f(X).
-    needed = pairs.drops @ _solved((pairs.sign < 0) * 1.0, pairs.matrix, pairs.gains)
+    needed = pairs.drops @ solved((pairs.sign < 0) * 1.0, pairs.matrix, pairs.gains)
     allowed = triple[1] * pairs.f_X
     for pair in _below(allowed - needed, tolerance):
         if found := _from_ray(pairs, pair, _worst(pairs, pair, None)[0], triple):
             return found
     prices = np.maximum(allowed, needed)
-    dual = _solved(
+    dual = solved(
         -pairs.sign, scipy.sparse.vstack([pairs.matrix, pairs.drops]), np.append(pairs.gains, prices)
     )
     slack = pairs.balance @ dual + allowed + triple[2] * pairs.f_X - triple[0] * pairs.f_star
@@ -251,6 +301,34 @@ def _require_set_function(f: SetFunction) -> None:
 def _stretch(p: int, q: int) -> float:
     """Return how many times as often elements go out as others come in, in the proofs: ℓ/k."""
     return max(1.0, as_size(p, "p") - 1 + 1 / as_size(q, "q"))
+
+
+def _require_matroid(p: int) -> None:
+    if p != 1:
+        raise ValueError(f"the simplified definition is for a matroid, p = 1; got p = {p}")
+
+
+def _base_pairs(f: SetFunction, s: int, t: int, sets: Iterable[Iterable[int]] | None) -> BasePairs:
+    _require_set_function(f)
+    s = as_size(s, "s")
+    if as_size(t, "t") != 2:
+        raise ValueError(f"the simplified definition is about swaps of two elements, t = 2; got t = {t}")
+    met = None if sets is None else _read_sets(sets, f.n, s)
+    if met is not None and len(smallest := min(met, key=len)) < s:
+        raise ValueError(f"sets must have s = {s} elements each, got {list(smallest)}")
+    return BasePairs(f, s, met)
+
+
+def _bijection_against(pairs: BasePairs, triple: Triple, tolerance: float) -> Counterexample | None:
+    alpha, beta = triple[0], triple[1] + triple[2]
+    slack = pairs.slack(alpha, beta)
+    worst = int(slack.argmin())
+    if slack[worst] >= -tolerance:
+        return None
+    X, star = pairs.pairs[worst]
+    swaps = pairs.worst_bijection(X, star)
+    left, right = pairs.gain_of(X, swaps), alpha * pairs.values[star] - beta * pairs.values[X]
+    return Counterexample(X, star, sorted((after((), swap), 1) for swap in swaps), 1, 1, left, right)
 
 
 class _Pairs:
@@ -275,20 +353,16 @@ class _Pairs:
         sets = [chosen for size in sizes for chosen in combinations(range(f.n), size)]
         self.pairs = list(product(sets if met is None else met, sets))
         self._set_up_rows()
-        self.values = {chosen: f(chosen) for chosen in sorted({*sets, *self.results})}
-        self._set_up_gains(EQUAL * max(map(abs, self.values.values())) + ROUNDING * f.scale)
+        self.values, rounding = values_of(f, sorted({*sets, *self.results}))
+        self._set_up_gains(self.values, rounding)
 
-    def _set_up_gains(self, rounding: float) -> None:
-        """Compute values and gains, free of rounding below zero, and note an addition that truly loses."""
-        worst, lowest = min(self.values.items(), key=lambda item: item[1])
-        if lowest < -rounding:
-            raise ValueError(f"f must be non-negative to be localizable, got {lowest} for {worst}")
-        values = {chosen: value if value > rounding else 0.0 for chosen, value in self.values.items()}
+    def _set_up_gains(self, values: dict[Elements, float], rounding: float) -> None:
+        """Compute gains, free of rounding below zero, and note an addition that truly loses."""
         self.scale = max(values.values()) or 1.0
         of_pairs = np.array([[values[chosen] for chosen in pair] for pair in self.pairs])
         self.f_X, self.f_star = of_pairs.T / self.scale
-        after = np.array([values[chosen] for chosen in self.results])
-        self.gains = after / self.scale - self.f_X[self.pair_of_row]
+        moved = np.array([values[chosen] for chosen in self.results])
+        self.gains = moved / self.scale - self.f_X[self.pair_of_row]
         lost = np.where(self.matrix @ (self.sign < 0) == 0, np.minimum(self.gains, 0.0), 0.0)
         self.gains[(lost < 0) & (lost >= -rounding / self.scale)] = 0.0
         self.falling = int(lost.argmin()) if lost.min(initial=0.0) < -rounding / self.scale else None
@@ -303,7 +377,7 @@ class _Pairs:
                 rows += [len(self.moves)] * len(move)
                 columns += [len(sign) + apart.index(element) for element in move]
                 self.moves.append(move)
-                self.results.append(_after(X, move))
+                self.results.append(after(X, move))
                 pair_of_row.append(pair)
             sign += [-1.0 if element in X else 1.0 for element in apart]
             pair_of_column += [pair] * len(apart)
@@ -317,10 +391,6 @@ class _Pairs:
         #: by pair, Σ a − Σ b and Σ b
         self.balance = scipy.sparse.csr_array((self.sign, by_pair), shape=shape)
         self.drops = scipy.sparse.csr_array(((self.sign < 0) * 1.0, by_pair), shape=shape)
-
-
-def _after(X: Elements, move: Elements) -> Elements:
-    return tuple(sorted(set(X) ^ set(move)))
 
 
 def _read_sets(given: Iterable[Iterable[int]], n: int, s: int) -> list[Elements]:
@@ -345,18 +415,6 @@ def _count_rows(n: int, s: int, t: int, count: Mapping[int, int]) -> int:
     return rows
 
 
-def _solved(cost: Any, matrix: Any, limits: FloatArray, bounds: Any = (0, np.inf)) -> FloatArray:
-    if not len(cost):
-        return np.zeros(0)
-    tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    from scipy.optimize import linprog  # slow to import, and not needed by those who only know f
-
-    result = linprog(cost, matrix, limits, bounds=bounds, method="highs", options=tight)
-    if result.x is None:
-        raise RuntimeError(f"the linear program of localizability was not solved: {result.message}")
-    return np.maximum(result.x, 0.0)
-
-
 def _optimum(pairs: _Pairs, stretch: float, ratio: float | None = None) -> FloatArray:
     """Return the dual variables, α, β₁, β₂ and the unit of gains at the best ratio.
 
@@ -377,7 +435,7 @@ def _optimum(pairs: _Pairs, stretch: float, ratio: float | None = None) -> Float
         [first, scipy.sparse.csr_array(np.vstack([of_moves, of_drops, of_pairs, row]))]
     )
     limits = np.append(np.zeros(matrix.shape[0] - 1), limit)
-    return _solved(np.append(np.zeros(n), goal), matrix, limits, [(0, np.inf)] * (n + 3) + [unit])
+    return solved(np.append(np.zeros(n), goal), matrix, limits, [(0, np.inf)] * (n + 3) + [unit])
 
 
 def _mended(pairs: _Pairs, dual: FloatArray, beta1: float, beta2: float) -> Triple:
@@ -414,7 +472,7 @@ def _worst(pairs: _Pairs, pair: int, price: float | None) -> tuple[Collection, i
     matrix = np.column_stack([-pairs.matrix[rows][:, columns].toarray().T, -1.0 * is_drop])
     cost = np.append(pairs.gains[rows], price or 0.0)
     bounds = [(0.0, np.inf)] * len(rows) + [(1.0, 1.0 if price is None else np.inf)]
-    weights = _solved(cost, matrix, np.where(is_drop, 0.0, -1.0), bounds)[:-1]
+    weights = solved(cost, matrix, np.where(is_drop, 0.0, -1.0), bounds)[:-1]
     # Corners have small denominators: determinants of small matrices of zeros and ones.
     shares = [Fraction(float(weight)).limit_denominator(10_000) for weight in weights]
     k = lcm(*(share.denominator for share in shares))
@@ -440,6 +498,6 @@ def _evaluated(pairs: _Pairs, pair: int, chosen: Collection, k: int, triple: Tri
     k = min([k, *(times for v, times in appear.items() if v in star)])
     most = max([k, *(times for v, times in appear.items() if v in X)])
     alpha, beta1, beta2 = triple
-    left = sum(times * (pairs.values[_after(X, move)] - pairs.values[X]) for move, times in chosen.items())
+    left = sum(times * (pairs.values[after(X, move)] - pairs.values[X]) for move, times in chosen.items())
     right = alpha * k * pairs.values[star] - (beta1 * most + beta2 * k) * pairs.values[X]
     return Counterexample(X, star, sorted(chosen.items()), k, most, float(left), float(right))

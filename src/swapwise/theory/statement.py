@@ -22,7 +22,8 @@ class Guarantee:
     in_expectation : whether it holds on average over the method's random choices
     max_iterations : within how many moves the search stops, begun at the best single element, if known
     reason : why nothing is guaranteed, if the ratio is 0
-    assumptions : what it takes on trust of the constraint, a sentence each (see ``Certificate.assumptions``)
+    assumptions : what it takes on trust of the constraint or the start, a sentence each (see
+        ``Certificate.assumptions``)
     trivial : whether it says no more than that all elements together have a larger value, as in
         ``Certificate.trivial``
     others : what else is guaranteed of the same answer, the largest ratio first
@@ -109,7 +110,8 @@ def on_trust(promise: Guarantee, constraint: Constraint) -> Guarantee:
     at least 0.5 of the optimum (Theorem 9 of Fujii 2020: 1/2), assuming that OracleMatroid(n=20, few) is ...
     """
     needs_trust = not promise.vacuous and not promise.trivial
-    return replace(promise, assumptions=constraint.assumptions) if needs_trust else promise
+    trusted = (*promise.assumptions, *constraint.assumptions)
+    return replace(promise, assumptions=trusted if needs_trust else ())
 
 
 ONLY_EMPTY = Guarantee(1.0, "no choice", "only the empty set is allowed")
