@@ -156,6 +156,18 @@ def test_nearly_all_columns_are_chosen(n, size):
     assert sw.certify(sw.LeastSquares(X, y), sw.Uniform(n, size)).optimal
 
 
+def test_a_bound_that_says_no_more_than_the_trivial_one_ends_no_proof_either():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 100))
+    for j in range(1, 100):
+        X[:, j] = 0.9 * X[:, j - 1] + np.sqrt(0.19) * X[:, j]
+    objective = sw.LeastSquares(X, X @ rng.standard_normal(100) + 3 * rng.standard_normal(300))
+    simple, certificate = (sw.certify(objective, sw.Uniform(100, 97), max_nodes=n) for n in (0, None))
+    assert simple.trivial
+    assert 0 < simple.gap < 1e-4
+    assert certificate.optimal
+
+
 def test_a_better_set_is_told_if_the_answer_is_not_the_best():
     objective = regression()
     best = sw.maximize(objective, TRIPLES, "exhaustive")

@@ -129,8 +129,7 @@ class Certificate:
         answer with no other set. An answer as good as all elements together is optimal, and then this is
         False.
         """
-        trivial = self.bounds.get("all", np.inf) - self.value
-        return not self.optimal and not self.upper_bound - self.value < (1.0 - _WORTH) * trivial
+        return not self.optimal and says_no_more(self.value, self.upper_bound, self.bounds.get("all", np.inf))
 
     @property
     def verdict(self) -> str:
@@ -217,6 +216,15 @@ def relative_gap(value: float, upper_bound: float, ceiling: float, resolution: f
         return 1.0
     more = upper_bound - value
     return more / max(more, min(upper_bound, ceiling - value))
+
+
+def says_no_more(value: float, upper_bound: float, of_all: float) -> bool:
+    """Return whether a bound says no more about a value than that of all elements together, or hardly more.
+
+    >>> says_no_more(0.8, 0.999, 1.0), says_no_more(0.8, 0.9, 1.0)
+    (True, False)
+    """
+    return not upper_bound - value < (1.0 - _WORTH) * (of_all - value)
 
 
 def told_apart(value: float, upper_bound: float) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from swapwise.certify.branching import BranchAndBound
-from swapwise.certify.certificate import Certificate, relative_gap
+from swapwise.certify.certificate import Certificate, relative_gap, says_no_more
 from swapwise.certify.history import ProofEvent, ProofHistory
 from swapwise.certify.nodes import Node, SetNode
 from swapwise.certify.root import root_node
@@ -100,9 +100,7 @@ class Prover:
     @property
     def gap(self) -> float:
         """How much better than the best set so far an optimum can be, as in a certificate."""
-        return self._gap_to(min(self.bounds.values(), default=np.inf))
-
-    def _gap_to(self, bound: float) -> float:
+        bound = min(self.bounds.values(), default=np.inf)
         return relative_gap(self.tree.value, bound, self._ceiling, self._resolution)
 
     def _best_kind(self) -> str:
@@ -193,8 +191,8 @@ class Prover:
         However close to the value it is, it compares the answer with no other set, and the first look at the
         problem often proves more in no time.
         """
-        others = min((bound for kind, bound in self.bounds.items() if kind != "all"), default=np.inf)
-        return self._gap_to(others) <= gap or self.gap == 0.0
+        bound, of_all = min(self.bounds.values(), default=np.inf), self.bounds.get("all", np.inf)
+        return self.gap <= gap and (self.gap == 0.0 or not says_no_more(self.tree.value, bound, of_all))
 
     def _collect(self) -> None:
         if self.root is not None and self.root.own_bound is not None:
