@@ -129,13 +129,43 @@ def test_every_kind_of_bound_is_tried_where_it_holds():
 
 
 def test_an_answer_that_is_good_enough_is_not_looked_at_further():
-    objective = regression()
-    with enumeration(closed_form=False):
-        strict, content = (sw.certify(objective, TRIPLES, gap=gap) for gap in (0.0, 0.9))
+    objective = sw.FacilityLocation(np.random.default_rng(0).uniform(size=(30, 12)))
+    strict, content = (sw.certify(objective, TRIPLES, gap=gap) for gap in (0.0, 0.9))
     assert strict.ratio == 1
     assert strict.n_nodes >= 1
     assert content.n_nodes == 0
     assert 0.1 <= content.ratio < 1
+
+
+def test_a_trivial_bound_ends_no_proof_that_is_cheap():
+    """Nearly all is explained, so that the value of all columns is close; which of them are best is open."""
+    rng = np.random.default_rng(0)
+    x, z = rng.uniform(5, 15, (1000, 2)).T
+    y = x - z + 0.05 * rng.standard_normal(1000)
+    objective = sw.LeastSquares(np.column_stack([x, z, x**2, x * z, z**2, x**3]), y)
+    certificate = sw.certify(objective, sw.Uniform(6, 2), [0, 1])
+    assert certificate.bounds["all"] - certificate.value < 1e-6
+    assert certificate.optimal
+
+
+@pytest.mark.parametrize(("n", "size"), [(19, 18), (60, 58), (40, 36)])
+def test_nearly_all_columns_are_chosen(n, size):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((2 * n, n))
+    y = X @ rng.standard_normal(n) + 0.1 * rng.standard_normal(2 * n)
+    assert sw.certify(sw.LeastSquares(X, y), sw.Uniform(n, size)).optimal
+
+
+def test_a_bound_that_says_no_more_than_the_trivial_one_ends_no_proof_either():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 100))
+    for j in range(1, 100):
+        X[:, j] = 0.9 * X[:, j - 1] + np.sqrt(0.19) * X[:, j]
+    objective = sw.LeastSquares(X, X @ rng.standard_normal(100) + 3 * rng.standard_normal(300))
+    simple, certificate = (sw.certify(objective, sw.Uniform(100, 97), max_nodes=n) for n in (0, None))
+    assert simple.trivial
+    assert 0 < simple.gap < 1e-4
+    assert certificate.optimal
 
 
 def test_a_better_set_is_told_if_the_answer_is_not_the_best():
@@ -418,7 +448,7 @@ def certificate(value, upper_bound, kind="branching", **options):
     ("value", "upper_bound", "words"),
     [
         (0.99996, 1.0, "at least 99.996% of the optimum: value 0.99996, upper bound 1, by branching"),
-        (0.9999999, 1.0, "at least 99.999990% of the optimum: value 1, upper bound 1, by branching"),
+        (0.9999999, 1.0, "at least 99.999990% of the optimum: value 0.9999999, upper bound 1, by branching"),
         (0.85199, 1.0, "at least 85.1% of the optimum: value 0.85199, upper bound 1, by branching"),
         (2.0, 4.0, "at least 50.0% of the optimum: value 2, upper bound 4, by branching"),
         (0.0, 4.0, "at least 0.0% of the optimum: value 0, upper bound 4, by branching"),
@@ -516,13 +546,23 @@ def test_the_gap_closes_exactly_when_the_answer_is_optimal(value, upper_bound, r
     assert proven.optimal == (upper_bound <= value + resolution) == (proven.gap == 0)
     assert 0 <= proven.ratio <= 1
     if not proven.optimal:
-        assert proven.gap == upper_bound - value
+        assert proven.gap == pytest.approx(min(1, (upper_bound - value) / upper_bound))
         assert proven.ratio == value / upper_bound
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1e-3))
+def test_the_gap_is_about_what_is_left_below_the_ceiling(value, upper_bound, resolution):
+    proven = certificate(value, upper_bound, resolution=resolution, ceiling=1.0)
+    assert proven.optimal == (upper_bound <= value + resolution) == (proven.gap == 0)
+    assert 1 - proven.ratio <= proven.gap * (1 + 1e-12) <= 1 + 1e-12
+    if not proven.optimal:
+        assert proven.gap >= (upper_bound - value) / (1 - value) * (1 - 1e-12)
+    assert certificate(value, 1.0, ceiling=1.0).gap == (value < 1)
 
 
 def test_less_than_nothing_is_no_share_of_the_optimum():
     assert certificate(-1.0, 2.0).ratio == 0
-    assert certificate(-1.0, 2.0).gap == 3
+    assert certificate(-1.0, 2.0).gap == 1
 
 
 def test_a_certificate_survives_pickling():

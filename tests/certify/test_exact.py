@@ -210,7 +210,7 @@ def check_stopped(objective, constraint, result, status):
     assert result.status == (sw.Status.OPTIMAL if certificate.optimal else status)
     assert certificate.upper_bound >= best - tolerance(objective, best)
     assert certificate.value == result.value == objective(result.support) <= best + 1e-12
-    assert certificate.gap >= best - result.value - tolerance(objective, best, EQUAL)
+    assert (1 - certificate.gap) * best <= result.value + tolerance(objective, best, EQUAL)
     assert constraint.is_independent(result.support)
     check_history(objective, certificate, best)
 

@@ -125,7 +125,7 @@ def test_certificates_of_before_have_no_record():
 
 
 def closing(n, rate):
-    """Return a record in which the gap shrinks n times, by a part that differs from time to time."""
+    """Return a record in which the distance shrinks n times, by a part that differs from time to time."""
     record = ProofHistory([], 1.0)
     gap = 1.0
     for number in range(1, n + 1):
@@ -141,7 +141,7 @@ def test_a_long_record_is_thinned_out(n, rate):
     assert events[0].seconds == 0
     assert events[-1].seconds == n
     assert events == closing(n, rate)
-    gaps = np.array([event.gap for event in events[1:]])
+    gaps = np.array([event.distance for event in events[1:]])
     steps = 1 - gaps[1:] / gaps[:-1]
     assert steps[:-1].max() < 20 * steps[:-1].min()  # as large as each other, within a factor
 
@@ -199,7 +199,7 @@ def test_bounds_from_inside_the_root_count(monkeypatch):
         assert proof.run(Clock(), 0.0) == "TIME_LIMIT"
     shown = [state.upper_bound for state in seen]
     assert [bound for bound, after in pairwise(shown) if bound != after] + shown[-1:] == [1.0, 0.98, 0.97]
-    assert seen[-1].gap == pytest.approx(1 - objective([0]) / 0.97)
+    assert seen[-1].gap == pytest.approx((0.97 - objective([0])) / 0.97)
     certificate = proof.certificate(1.0)
     assert (certificate.upper_bound, certificate.kind) == (0.97, "relaxation")
     told = [(event.upper_bound, event.kind) for event in certificate.history[1:]]
@@ -232,8 +232,9 @@ def test_parts_are_not_told_to_report(monkeypatch):
 def test_exact_stops_when_the_answer_is_good_enough():
     whole = proven()
     previous = 0
-    for gap in (0.5, 0.01, 0.001):
+    for gap in (0.5, 0.05, 0.01):
         result = proven(gap=gap)
+        assert 0 < result.certificate.gap <= gap
         assert result.certificate.ratio >= 1 - gap
         assert result.status == result.certificate.status == "COMPLETE"
         assert not result.certificate.optimal

@@ -231,7 +231,7 @@ class TestParts:
         assert bound.steps
         assert between.steps
         assert (
-            "ended after 25 seconds, with 200 parts of the problem looked at: gap 0.2: at least 7"
+            "ended after 25 seconds, with 200 parts of the problem looked at: gap 50%: at least 7"
             in part.words
         )
         assert part.chart.x.log

@@ -516,7 +516,7 @@ class TestProof:
         assert set(value.get_ydata()) == {0.7}
         assert {bound.get_drawstyle(), value.get_drawstyle()} == {"steps-post"}
         assert legend(axes) == ["proven upper bound", "best value so far"]
-        assert axes.get_title(loc="left") == "gap 0.05: at least 93.3% of the optimum"
+        assert axes.get_title(loc="left") == "gap 6.7%: at least 93.3% of the optimum"
         assert (axes.get_xlabel(), axes.get_ylabel()) == ("time (seconds)", "value of the objective")
 
     def test_what_lies_between_the_lines_is_shaded(self):
@@ -563,7 +563,7 @@ class TestProof:
         events = [(0.0, 0.7, np.inf, ""), (0.1, 0.7, 0.9, "relaxation"), (0.2, 0.8, 0.8, "branching")]
         axes = certificate(events, 0.8, better=np.array([1]), better_value=0.8).plot()
         assert legend(axes) == ["proven upper bound", "best value so far", "value of the answer"]
-        assert axes.get_title(loc="left") == "gap of the answer 0.1: at least 87.4% of the optimum"
+        assert axes.get_title(loc="left") == "gap of the answer 13%: at least 87.4% of the optimum"
         assert set(axes.get_lines()[2].get_ydata()) == {0.7}
 
     def test_a_certificate_without_a_record_shows_where_it_ended(self):

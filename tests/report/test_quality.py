@@ -56,7 +56,7 @@ class TestFrame:
             assert row.seconds > 0
 
     def test_gap_and_time_limit_reach_the_certificate(self):
-        objective = regression(n=24)
+        objective = sw.FacilityLocation(np.random.default_rng(0).uniform(size=(30, 24)))
         bound = {
             name: quality_over_sizes(objective, lambda size: sw.Uniform(24, size), [8], **options)
             for name, options in {"tight": {}, "loose": {"gap": 0.9}, "hasty": {"time_limit": 0.0}}.items()

@@ -8,6 +8,7 @@ from itertools import count
 
 import numpy as np
 
+from swapwise.certify.certificate import relative_gap
 from swapwise.certify.leaf import enumerate_leaf, is_nearly_leaf
 from swapwise.certify.nodes import Node
 from swapwise.checks import IndexArray, unwarned
@@ -18,6 +19,7 @@ from swapwise.objectives.base import SetFunction
 from swapwise.search.loop import require_independent
 from swapwise.search.plan import search_by_default
 from swapwise.search.result import Status
+from swapwise.theory.bounds import ceiling
 
 # Open parts may take about this much memory in all: each the flags of its region, and a start.
 MOST_BYTES, BYTES_PER_PART = 500_000_000, 20_000
@@ -41,6 +43,7 @@ class BranchAndBound:
         self.notify: Callable[[], None] = lambda: None
         #: How many parts were looked at
         self.n_nodes = 0
+        self._ceiling = ceiling(objective)
         self._numbers = count()
         self._open: list[tuple[float, int, Node]] = []
         self._current: Node | None = None
@@ -68,6 +71,11 @@ class BranchAndBound:
         return self.value + EQUAL * abs(self.value) + ROUNDING * self.objective.scale
 
     @property
+    def gap(self) -> float:
+        """How much better than the best so far an optimum can be, as in a certificate."""
+        return relative_gap(self.value, self.upper_bound, self._ceiling, self.cutoff - self.value)
+
+    @property
     def n_open(self) -> int:
         """How many parts are still to be looked at, or being looked at."""
         return len(self._open) + (self._current is not None)
@@ -83,8 +91,8 @@ class BranchAndBound:
         return self._doubt if self.cutoff < self._leaf_bound == self.upper_bound else ""
 
     def run(self, clock: Clock, gap: float = 0.0, max_nodes: int | None = None) -> Status:
-        """Go on until the best set has at least ``1 − gap`` of the bound, or clock or nodes run out."""
-        while self.is_open and self.cutoff < (1.0 - gap) * self.upper_bound:
+        """Look at the whole, and go on until the gap is this small, or clock or nodes run out."""
+        while self.is_open and (not self.n_nodes or self.gap > gap):
             if max_nodes is not None and self.n_nodes >= max_nodes:
                 return Status.ITERATION_LIMIT
             self.step(clock)

@@ -16,8 +16,8 @@ from swapwise.search.result import Status
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# A bound that closes less than this part of the gap which the value of all elements leaves is called trivial,
-# too: the share would rise by a quarter of a percentage point at most (r (1 − r) / 100 for a share of r).
+# A bound that closes less than this part of what the value of all elements leaves open is trivial, too: the
+# share would rise by a quarter of a percentage point at most (r (1 − r) / 100 for a share of r).
 _WORTH = 0.01
 
 
@@ -34,6 +34,10 @@ class Certificate:
     value : the value of the answer
     ratio : the answer has at least this share of the optimum. Of a trivial bound it is value divided by bound
         all the same, which is true but no proof of quality: see ``trivial``
+    gap : how much more than the answer an optimum can have, as a share of ``upper_bound`` or of what the
+        answer leaves below ``ceiling``, whichever is smaller. Of an R² of 0.9 with the bound 0.91 it is a
+        tenth: another set might explain so much of what is left. 0 if and only if the answer is proven
+        optimal, and at most 1; the answer has at least ``1 − gap`` of the optimum
     optimal : whether the answer is proven to be an optimum
     trivial : whether nothing is proven beyond the value of all elements together (for least squares, often
         just R² ≤ 1)
@@ -58,6 +62,7 @@ class Certificate:
         better, those of a search before it included; of very many, the smallest steps are left out
     n_passes : how many times the proof read all of the data, where a few columns count as their share; None
         for objectives that do not count
+    ceiling : what no set exceeds, as is known beforehand, such as 1 for R²; infinity if nothing is
     verdict : what is proven in a few words, such as ``"at least 97.0% of the optimum"``
     caveats : what has to be said with it, in clauses: what it assumes, and what is in doubt
     cut_short : how the proof was stopped before its end, such as ``"stopped after 10 s"``, or empty
@@ -99,6 +104,7 @@ class Certificate:
     doubt: str = ""
     history: tuple[ProofEvent, ...] = ()
     n_passes: float | None = None
+    ceiling: float = np.inf
 
     @property
     def ratio(self) -> float:
@@ -107,8 +113,8 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """How much better than the answer an optimum can be."""
-        return 0.0 if self.ratio == 1.0 else self.upper_bound - self.value
+        """How much better than the answer an optimum can be: 0 if it is optimal, and at most 1."""
+        return relative_gap(self.value, self.upper_bound, self.ceiling, self.resolution)
 
     @property
     def optimal(self) -> bool:
@@ -123,8 +129,7 @@ class Certificate:
         answer with no other set. An answer as good as all elements together is optimal, and then this is
         False.
         """
-        trivial_gap = self.bounds.get("all", np.inf) - self.value
-        return not self.optimal and not self.gap < (1.0 - _WORTH) * trivial_gap
+        return not self.optimal and says_no_more(self.value, self.upper_bound, self.bounds.get("all", np.inf))
 
     @property
     def verdict(self) -> str:
@@ -174,14 +179,15 @@ class Certificate:
         return f"Certificate({'; '.join([self._proven(), *better, *self.caveats])})"
 
     def _proven(self) -> str:
-        said = f"{self.verdict}: value {self.value:.6g}"
         if self.optimal:
-            return f"{said}, by {self.kind}"
+            return f"{self.verdict}: value {self.value:.6g}, by {self.kind}"
         if not np.isfinite(self.upper_bound):
-            return f"{said}, and no upper bound on the optimum"
+            return f"{self.verdict}: value {self.value:.6g}, and no upper bound on the optimum"
+        value, bound = told_apart(self.value, self.bounds["all"] if self.trivial else self.upper_bound)
+        said = f"{self.verdict}: value {value}"
         if self.trivial:
-            return f"{said}, at most {self.bounds['all']:.6g} by all elements together"
-        return f"{said}, upper bound {self.upper_bound:.6g}, by {self.kind}"
+            return f"{said}, at most {bound} by all elements together"
+        return f"{said}, upper bound {bound}, by {self.kind}"
 
 
 def proven_share(value: float, upper_bound: float, resolution: float) -> float:
@@ -191,6 +197,44 @@ def proven_share(value: float, upper_bound: float, resolution: float) -> float:
     (0.75, 1.0, 0.0)
     """
     return 1.0 if upper_bound <= value + resolution else max(0.0, value / upper_bound)
+
+
+def relative_gap(value: float, upper_bound: float, ceiling: float, resolution: float) -> float:
+    """Return how much more than a value the optimum can have, as a share of what is smaller.
+
+    That is the bound, or what the value leaves below the ceiling: where nearly all is explained, a bound that
+    is close to the value may still be far from it in what is unexplained. A gap is at most 1.
+
+    >>> round(relative_gap(0.9, 0.91, 1.0, 1e-9), 6), round(relative_gap(3.0, 4.0, np.inf, 1e-9), 6)
+    (0.1, 0.25)
+    >>> relative_gap(0.9, 1.0, 1.0, 1e-9), relative_gap(1.0, 1.0, 1.0, 1e-9)
+    (1.0, 0.0)
+    """
+    if upper_bound <= value + resolution:
+        return 0.0
+    if not np.isfinite(upper_bound):
+        return 1.0
+    more = upper_bound - value
+    return more / max(more, min(upper_bound, ceiling - value))
+
+
+def says_no_more(value: float, upper_bound: float, of_all: float) -> bool:
+    """Return whether a bound says no more about a value than that of all elements together, or hardly more.
+
+    >>> says_no_more(0.8, 0.999, 1.0), says_no_more(0.8, 0.9, 1.0)
+    (True, False)
+    """
+    return not upper_bound - value < (1.0 - _WORTH) * (of_all - value)
+
+
+def told_apart(value: float, upper_bound: float) -> tuple[str, str]:
+    """Return a value and a larger bound with as many digits as show that they differ, at least six.
+
+    >>> told_apart(0.75, 1.0), told_apart(0.9998666, 0.9998672)
+    (('0.75', '1'), ('0.9998666', '0.9998672'))
+    """
+    written = ((f"{value:.{digits}g}", f"{upper_bound:.{digits}g}") for digits in range(6, 18))
+    return next(pair for pair in written if pair[0] != pair[1])
 
 
 def percent(ratio: float) -> str:

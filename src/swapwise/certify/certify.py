@@ -57,7 +57,9 @@ def certify(
     time_limit : float, optional
         Seconds after which the best bound so far is returned; None for no limit.
     gap : float
-        Stop as soon as the answer is proven to have at least ``1 − gap`` of the optimum.
+        Stop as soon as the ``gap`` of the :class:`Certificate` is this small: how much better an optimum can
+        be, as a share of the bound, or of what is left to explain if that is less. The answer then has
+        at least ``1 − gap`` of the optimum.
     max_nodes : int, optional
         The most parts that branch and bound looks at, the whole being the first; 0 for simple bounds only.
         Where no limit on time cuts in, the bound is then the same on every run.
@@ -110,8 +112,7 @@ def certify(
             if prover.run(_proof_clock(clock, status), gap, most) != Status.COMPLETE:
                 prover.status = _unproven_status(status, prover.status)
     certificate = prover.certificate(clock.seconds())
-    proven = prover.tree.value >= (1.0 - gap) * certificate.upper_bound
-    if isinstance(objective, SparseObjective) and prover.by_values_only and not proven:
+    if isinstance(objective, SparseObjective) and prover.by_values_only and prover.gap > gap:
         has_some = objective.strong_concavity(1) > 0
         known, ridge = ("helps with", "a larger ridge") if has_some else ("is known for", "a ridge")
         warn(
@@ -143,7 +144,9 @@ def exact(
     time_limit : float, optional
         Seconds after which the best set so far is returned, with what is proven of it.
     gap : float
-        Stop as soon as the best set so far is proven to have at least ``1 − gap`` of the optimum.
+        Stop as soon as the ``gap`` of the :class:`Certificate` is this small: how much better an optimum can
+        be, as a share of the bound, or of what is left to explain if that is less. The best set so far then
+        has at least ``1 − gap`` of the optimum.
     max_nodes : int, optional
         The most parts that branch and bound looks at, the whole being the first; 0 for simple bounds only.
         Where no limit on time cuts in, the bound is then the same on every run.
@@ -160,9 +163,9 @@ def exact(
         - TIME_LIMIT: the time was up before that was proven;
         - ITERATION_LIMIT: ``max_nodes`` parts were looked at before that was proven;
         - INTERRUPTED: by the keyboard, or because values contradict each other and no search could go on;
-        - COMPLETE: the answer has as large a share of the optimum as ``gap`` asks for; or every part was
-          looked at, but some value is only known within bounds, so that the answer could not be called
-          optimal, and ``certificate.doubt`` says why.
+        - COMPLETE: the answer is proven to be as good as ``gap`` asks for; or every part was looked at, but
+          some value is only known within bounds, so that the answer could not be called optimal, and
+          ``certificate.doubt`` says why.
 
     See Also
     --------

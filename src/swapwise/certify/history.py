@@ -42,7 +42,7 @@ class ProofEvent(NamedTuple):
     n_nodes: int
 
     @property
-    def gap(self) -> float:
+    def distance(self) -> float:
         """How much larger than the value the optimum could be."""
         return max(0.0, self.upper_bound - self.value)
 
@@ -92,7 +92,7 @@ class ProofHistory:
         return (*claimed[:1], *better)
 
     def _thin_out(self) -> None:
-        """Leave out what closes a small part of the gap, by values alone: every run leaves out the same."""
+        """Leave out what closes a small part of the distance, by values alone: the same on every run."""
         self._least = max(2 * self._least, 1 / MOST_EVENTS)
         events, self._kept = self._kept, []
         for event in events:
@@ -100,12 +100,12 @@ class ProofHistory:
                 self._kept.append(event)
 
     def _is_worth_keeping(self, event: ProofEvent) -> bool:
-        """Return whether an event closes enough of the gap that the last one kept leaves."""
+        """Return whether an event closes enough of the distance that the last one kept leaves."""
         if not self._kept:
             return True
         first, before = self._kept[0], self._kept[-1]
         if np.isfinite(before.upper_bound):
-            return event.gap < (1.0 - self._least) * before.gap
+            return event.distance < (1.0 - self._least) * before.distance
         rise, so_far = event.value - before.value, event.value - first.value
         return np.isfinite(event.upper_bound) or rise >= self._least * so_far
 

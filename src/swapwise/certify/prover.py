@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from swapwise.certify.branching import BranchAndBound
-from swapwise.certify.certificate import Certificate, proven_share
+from swapwise.certify.certificate import Certificate, relative_gap, says_no_more
 from swapwise.certify.history import ProofEvent, ProofHistory
 from swapwise.certify.nodes import Node, SetNode
 from swapwise.certify.root import root_node
@@ -51,13 +51,14 @@ class Prover:
         self.region = Region.of(constraint)
         self.answer, self.value = support, value
         self.bounds: dict[str, float] = {}
+        self._ceiling = ceiling(objective)
         self.status = Status.COMPLETE
         self.root: Node | None = None
         self.tree = BranchAndBound(objective, constraint, support, value)
         self.tree.notify = self._notify
 
     def run(self, clock: Clock, gap: float, max_nodes: int | None = None) -> Status:
-        """Go on until the answer has at least ``1 − gap`` of the bound; return why it stopped."""
+        """Go on until the gap of the best set is this small; return why it stopped."""
         self.status = Status.COMPLETE
         self.region = replace(self.region, clock=clock)
         try:
@@ -94,8 +95,13 @@ class Prover:
         kind = self._best_kind()
         bound = self.bounds.get(kind, np.inf)
         self.history.note(ProofEvent(self._clock.seconds(), value, bound, kind, n_nodes))
-        gap = 1.0 - proven_share(value, bound, self._resolution)
-        self._show(ProofState(value, bound, gap, n_nodes, self.tree.n_open, self.objective.n_passes))
+        self._show(ProofState(value, bound, self.gap, n_nodes, self.tree.n_open, self.objective.n_passes))
+
+    @property
+    def gap(self) -> float:
+        """How much better than the best set so far an optimum can be, as in a certificate."""
+        bound = min(self.bounds.values(), default=np.inf)
+        return relative_gap(self.tree.value, bound, self._ceiling, self._resolution)
 
     def _best_kind(self) -> str:
         """Return what has proven the best bound, or '' if there is none."""
@@ -134,6 +140,7 @@ class Prover:
             doubt=doubt if upper_bound > value + self._resolution else "",  # else it is optimal
             history=self.history.down_to(upper_bound),
             n_passes=self._n_passes(),
+            ceiling=self._ceiling,
         )
 
     def _n_passes(self) -> float | None:
@@ -157,7 +164,7 @@ class Prover:
         is_sparse = isinstance(objective, SparseObjective)
         thorough |= not is_sparse or objective.n <= FEW_ELEMENTS
         if objective.monotone:
-            self.observe_bound("all", ceiling(objective))
+            self.observe_bound("all", self._ceiling)
             known = np.isfinite(self.bounds["all"])
             if thorough or not known:
                 # Where nothing is known beforehand, any bound is worth all of the time.
@@ -179,7 +186,13 @@ class Prover:
                 self.observe_bound("concavity", bound_from_concavity(objective, region, at_answer, m))
 
     def _is_enough(self, gap: float) -> bool:
-        return self.tree.cutoff >= (1.0 - gap) * min(self.bounds.values(), default=np.inf)
+        """Return whether simple bounds do: the trivial one only if it says that the answer is optimal.
+
+        However close to the value it is, it compares the answer with no other set, and the first look at the
+        problem often proves more in no time.
+        """
+        bound, of_all = min(self.bounds.values(), default=np.inf), self.bounds.get("all", np.inf)
+        return self.gap <= gap and (self.gap == 0.0 or not says_no_more(self.tree.value, bound, of_all))
 
     def _collect(self) -> None:
         if self.root is not None and self.root.own_bound is not None:

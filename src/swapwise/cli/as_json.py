@@ -41,6 +41,7 @@ def proof_in_json(proof: Certificate) -> dict[str, Any]:
         "proven_optimal": proof.optimal,
         "trivial_bound": proof.trivial,
         "ratio": proof.ratio,
+        "gap": proof.gap,
         "value": proof.value,
         "upper_bound": proof.upper_bound,
         "kind": proof.kind,

@@ -117,16 +117,19 @@ def proof_in_words(proof: Certificate, better: Sequence[str] = (), elements: str
 
 
 def _proven(proof: Certificate, elements: str) -> str:
+    from swapwise.certify.certificate import told_apart
+
     by = {kind: words.format(elements=elements) for kind, words in KINDS.items()}
-    verdict, value = proof.verdict, f"objective {proof.value:.6g}"
+    verdict = proof.verdict
     if proof.optimal:
-        return f"{verdict.capitalize()}, {by[proof.kind]} ({value})"
+        return f"{verdict.capitalize()}, {by[proof.kind]} (objective {proof.value:.6g})"
     if not math.isfinite(proof.upper_bound):
-        return f"{verdict.capitalize()}: {value}, and no bound on what is possible"
-    most = f"at most {proof.bounds['all'] if proof.trivial else proof.upper_bound:.6g} possible"
+        return f"{verdict.capitalize()}: objective {proof.value:.6g}, and no bound on what is possible"
+    value, bound = told_apart(proof.value, proof.bounds["all"] if proof.trivial else proof.upper_bound)
+    said = f"objective {value}, at most {bound} possible"
     if proof.trivial:
-        return f"{verdict.capitalize()}: {value}, {most}, {by['all']}"
-    return f"Proven: {verdict}, {by[proof.kind]} ({value}, {most})"
+        return f"{verdict.capitalize()}: {said}, {by['all']}"
+    return f"Proven: {verdict}, {by[proof.kind]} ({said})"
 
 
 def ending(result: SearchResult, seconds: float) -> str:

@@ -13,7 +13,7 @@ from swapwise.certify.history import ProofEvent
 # is not trivial, and begins at this part of that time: before it there is hardly anything to see.
 _LONG, _BEFORE = 50.0, 0.2
 
-# A trivial bound is out of view if it leaves a gap more than this many times as large as the first other one.
+# A trivial bound is out of view if it is more than this many times as far away as the first other one.
 _FAR = 3.0
 
 # Differences that are smaller than this part of the values cannot be read off an axis.
@@ -91,7 +91,7 @@ def _words(certificate: Certificate) -> str:
     if certificate.optimal or certificate.trivial:
         return certificate.verdict
     of_answer = "" if certificate.better is None else " of the answer"
-    return f"gap{of_answer} {certificate.gap:.3g}: {certificate.verdict}"
+    return f"gap{of_answer} {100 * certificate.gap:.2g}%: {certificate.verdict}"
 
 
 def _across(first: ProofEvent, now: ProofEvent, is_logarithmic: bool) -> tuple[float, float]:
@@ -103,7 +103,7 @@ def _across(first: ProofEvent, now: ProofEvent, is_logarithmic: bool) -> tuple[f
 
 def _upwards(trivial: ProofEvent, first: ProofEvent, now: ProofEvent, answer: float) -> tuple[float, float]:
     """Return the values to show, without a trivial bound that is far away."""
-    is_far = trivial.gap > _FAR * first.gap
+    is_far = trivial.distance > _FAR * first.distance
     top = first.upper_bound if is_far else trivial.upper_bound
     low, high = min(first.value, answer), top if np.isfinite(top) else now.value
     room = max(high - low, _FINEST * abs(high)) or 1.0

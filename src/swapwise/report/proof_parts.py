@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from swapwise.certify.certificate import Certificate
+from swapwise.certify.certificate import Certificate, told_apart
 from swapwise.certify.history import ProofEvent
 from swapwise.report.chart import COLOURS, FOUND, GREY, PROVEN, Axis, Band, Bars, Chart, Curve, Rule, Series
 from swapwise.report.course import Course, course_of
@@ -129,7 +129,7 @@ def _proof(proven: Certificate) -> str:
     if proven.optimal:
         words = f"no feasible choice has a larger value than {proven.value:.6g} (by {proven.kind})"
         return f"{proven.verdict.capitalize()}: {words}. {_ABOUT}"
-    value, bound = _told_apart(proven)
+    value, bound = told_apart(proven.value, proven.upper_bound)
     if not np.isfinite(proven.upper_bound):
         return f"The value found is {value}; no bound on the optimum was proven."
     if proven.trivial:
@@ -154,30 +154,26 @@ def _remarks(proven: Certificate) -> Iterator[str]:
         yield f"More could not be proven because {proven.doubt}."
 
 
-def _told_apart(proven: Certificate) -> tuple[str, str]:
-    """Return value and bound with as many digits as show that they differ."""
-    digits = 6
-    if 0 < proven.gap < proven.upper_bound:
-        digits = max(6, 2 + int(np.ceil(-np.log10(proven.gap / proven.upper_bound))))
-    return f"{proven.value:.{digits}g}", f"{proven.upper_bound:.{digits}g}"
-
-
 def _table(proven: Certificate) -> str:
-    value, bound = _told_apart(proven)
+    value, bound = told_apart(proven.value, proven.upper_bound)
     rows = [["value found", value], ["bound on the optimum", bound]]
     rows += [["verdict", proven.verdict]]
-    rows += [["largest possible gain", f"{proven.gap:.3g}"]]
+    rows += [["largest possible gain", f"{proven.upper_bound - proven.value:.3g}"]]
+    rows += [
+        ["gap: that gain, relative to the bound or to what is left to explain", f"{100 * proven.gap:.2g} %"]
+    ]
     return as_table(["what", "number"], rows)
 
 
 def _bar(proven: Certificate) -> Chart:
     """Return the value found and what is open, from 0 on, or only the end where that would not be seen."""
-    value, bound = _told_apart(proven)
-    begin = proven.value - 1.5 * proven.gap if proven.ratio > _TOO_CLOSE else 0.0
+    value, bound = told_apart(proven.value, proven.upper_bound)
+    more = proven.upper_bound - proven.value
+    begin = proven.value - 1.5 * more if proven.ratio > _TOO_CLOSE else 0.0
     across = Axis("value of the objective", limits=(0.0, 1.05 * proven.upper_bound))
     if begin:
         ticks = {proven.value: value, proven.upper_bound: bound}
-        limits = begin, proven.upper_bound + 0.5 * proven.gap
+        limits = begin, proven.upper_bound + 0.5 * more
         across = Axis(f"value of the objective, from {begin:.6g} on", limits=limits, ticks=ticks)
     bars = [
         Bars([0], [begin], [proven.value], "value found", FOUND, [f"value found: {value}"]),

@@ -92,7 +92,7 @@ class ProofState(NamedTuple):
 
     value: float
     upper_bound: float = float("inf")
-    #: The share of the bound that the value may lack
+    #: How much better than the value an optimum can be, as in a certificate
     gap: float = 1.0
     n_nodes: int = 0
     n_open: int = 0

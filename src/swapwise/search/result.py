@@ -24,7 +24,7 @@ class Status(StrEnum):
       oblivious without ``epsilon`` looks at every exchange).
     - OPTIMAL: no allowed set is better, and that is proven, given what ``certificate.assumptions`` lists.
     - COMPLETE: a method that is not a local search came to its end. For a certificate: the proof is as good
-      as was asked for, or every part was looked at. For :func:`exact`: it has the share of the optimum that
+      as was asked for, or every part was looked at. For :func:`exact`: it is proven to be as good as
       ``gap`` asks for; or every part was looked at, but some value is only known within bounds, so that the
       answer could not be called optimal, and ``certificate.doubt`` says why.
     - ITERATION_LIMIT: ``max_iter`` (or ``max_nodes``) was reached.
