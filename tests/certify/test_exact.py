@@ -133,6 +133,16 @@ def test_a_graph_whose_bound_comes_down_to_its_value_is_proven():
     check_exact(objective, constraint, sw.exact(objective, constraint))
 
 
+@pytest.mark.filterwarnings("ignore:.*separable")
+@pytest.mark.parametrize(("trial", "b"), [(0, 2), (2, 3), (3, 5)])
+def test_graphs_are_proven_although_some_have_couplings_without_a_maximum(trial, b):
+    seed = np.random.SeedSequence([2020, trial, *b"ising-10"])
+    objective = sw.IsingPseudoLikelihood(paper_ising(10, 5, random_state=seed).spins)
+    result = sw.exact(objective, sw.BMatching.complete(10, b))
+    assert result.status is sw.Status.OPTIMAL
+    assert result.certificate.upper_bound >= sw.maximize(objective, sw.BMatching.complete(10, b)).value
+
+
 @pytest.mark.slow
 @WAYS
 @pytest.mark.parametrize("ridge", [0.0, 2.0])

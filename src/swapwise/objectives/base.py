@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from swapwise.constraints.larger_moves import LargerMoves
 from swapwise.moves import Found, Move, MoveBatch, MoveList, Run, Step, SwapGrid
 from swapwise.numerics import TIE
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
+
+if TYPE_CHECKING:
+    from swapwise.objectives.suprema import Margins
 
 Scoring = Literal["closed form", "refit", "pass"]
 
@@ -400,6 +403,13 @@ class SparseObjective(SetFunction):
 
     def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:
         """Return minus the Hessian at coefficients as inner products of columns; None if it is not that."""
+        return None
+
+    def margins(self, support: IndexArray) -> Margins | None:
+        """Return ``u`` on a set as a function of the margins of classes; None if it is not that.
+
+        For bounds on values of sets on which classes are separable, so that ``u`` has no maximum.
+        """
         return None
 
     def summands(self, coef: FloatArray) -> list[Summand]:

@@ -11,6 +11,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
 from swapwise.objectives.base import SparseObjective, embed, rows_of
 from swapwise.objectives.conjugates import room
+from swapwise.objectives.suprema import supremum
 
 # A fit from which a Newton step gains less than this, relative to its value, has converged.
 CONVERGED = 1e-9
@@ -50,7 +51,8 @@ def fit_bound(
 
     A fit that would take long (``seconds``, in which no signal is heard) is replaced by steps that cost
     little, until the clock runs out. These prove nothing without strong concavity: then the fit is made if
-    there is time, or the ceiling of the objective is all there is.
+    there is time, or the ceiling of the objective is all there is. Where classes are separable, no fit is the
+    best, and the bound is that of :func:`swapwise.objectives.suprema.supremum`.
     """
     if not len(support):
         return 0.0
@@ -72,7 +74,11 @@ def fit_bound(
         stopped = None if objective.bounds is None else values.ravel()
         by_model = missed_by_model(objective, support, value, slope, curvature, dependencies, stopped)
         missed = min(missed, by_model)
-    return min(value + missed + lost, objective.upper_bound())
+    bound, ceiling = value + missed + lost, objective.upper_bound()
+    if bound == np.inf and value < ceiling:
+        margins = objective.margins(support)
+        bound = np.inf if margins is None else max(value, supremum(margins, clock))
+    return min(bound, ceiling)
 
 
 def _within_bounds(

@@ -30,9 +30,6 @@ STEP_LIMITS = (0.5, 0.7, 0.9)
 # An outcome may rise by this many times as much. Values from 2 to 8 leave about the same moves to refit.
 MOST_RISE = 4.0
 
-#: The scores of two classes: the linear predictor, and zero
-TWO_CLASSES = np.array([[1.0], [0.0]])
-
 # The least mean curvature of a combination of levels, relative to the largest, in a screening score.
 LEAST_CURVATURE = 1e-8
 
@@ -98,25 +95,18 @@ class FitPoint:
     @cached_property
     def outcomes(self) -> FloatArray | None:
         """The probability of every class, classes by samples; None where outcomes are not classes."""
-        if self.class_basis is None:
+        basis = self.likelihood.class_basis
+        if basis is None:
             return None
-        scores = self.class_basis @ self.eta
+        scores = basis @ self.eta
         odds = np.exp(scores - scores.max(axis=0))
         return np.ascontiguousarray(odds / odds.sum(axis=0))
-
-    @property
-    def class_basis(self) -> FloatArray | None:
-        """Scores of classes from levels: of two classes, one has the linear predictor and one zero."""
-        likelihood = self.likelihood
-        if likelihood.family.scores is not None:
-            return likelihood.basis
-        return TWO_CLASSES if likelihood.family.outcome == "class" else None
 
     def divergences(self, steps: FloatArray) -> FloatArray:
         """Return how far the outcomes after steps of η are from the prediction."""
         likelihood = self.likelihood
         if self.outcomes is not None:
-            return families.class_divergences(self.outcomes, likelihood.weight, self.class_basis, steps)
+            return families.class_divergences(self.outcomes, likelihood.weight, likelihood.class_basis, steps)
         kernel, single = likelihood.family.kernel, np.ascontiguousarray(steps[:, 0])
         return families.divergences(kernel, self.eta[0], likelihood.target, likelihood.weight, single)
 
@@ -291,7 +281,7 @@ class BlockBounds:
             if not still.any():
                 return
             those, chosen, steps = those[still], chosen[still], steps[still]
-            given = fit.outcomes, fit.class_basis, fit.curve, fit.chosen, part.columns, part.begin
+            given = fit.outcomes, fit.likelihood.class_basis, fit.curve, fit.chosen, part.columns, part.begin
             lost, lost_own, is_shorter = families.shorten_steps(*given, those, steps, limit, MOST_RISE)
             if not is_shorter:
                 return

@@ -25,6 +25,7 @@ from swapwise.objectives.glm.second_order import AdditionBounds, SecondOrderMode
 from swapwise.objectives.least_squares.active_set import dependencies_among
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.suprema import Margins
 from swapwise.threads import few_threads
 
 # Of the columns that were read last, this many numbers are kept: 32 MB, or as many columns.
@@ -174,6 +175,10 @@ class Fitter(ABC):
     @abstractmethod
     def dependencies(self, rows: IndexArray, least: float, rounding: float) -> int | None:
         """Return how many linear dependencies there are among columns; None if that is not certain."""
+
+    def margins(self, support: IndexArray) -> Margins | None:
+        """Return a likelihood of classes on a set as a function of margins; None if it is not at hand."""
+        return None
 
 
 class MemoryFitter(Fitter):
@@ -394,6 +399,10 @@ class MemoryFitter(Fitter):
         """Return how many linear dependencies there are among columns; None if that is not certain."""
         columns = self.columns.columns(rows) * np.sqrt(self.likelihood.weight)
         return dependencies_among(columns, least, rounding)
+
+    def margins(self, support: IndexArray) -> Margins | None:
+        """Return a likelihood of classes on a set as a function of margins; None of other likelihoods."""
+        return self.likelihood.margins(self.chosen(support))
 
 
 def gains_of_steps(

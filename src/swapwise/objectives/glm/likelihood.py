@@ -11,6 +11,7 @@ from swapwise.checks import FloatArray, as_vector, require_scale
 from swapwise.kernels import families, glm
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.glm.family import Family
+from swapwise.objectives.suprema import MOST_NUMBERS, Margins
 from swapwise.threads import few_threads
 
 MAX_STEPS = 200
@@ -24,6 +25,9 @@ PLACES_OF_MEAN = 5
 # What a fit takes, as measured on one core of a common computer: steps; products of columns (by a library of
 # linear algebra) and of entries of the matrix (in a loop of our own) per second.
 GLM_NEWTON_STEPS, GLM_PRODUCTS_PER_SECOND, GLM_PIVOTS_PER_SECOND = 12, 1e10, 1e10
+
+#: The scores of two classes, 1 and 0: the linear predictor, and zero
+TWO_CLASSES = np.array([[1.0], [0.0]])
 
 # A value that is explained without any feature, but for rounding.
 EXPLAINED = 1e-12
@@ -87,6 +91,13 @@ class Likelihood:
         return self.basis.shape[1]
 
     @property
+    def class_basis(self) -> FloatArray | None:
+        """Scores of classes from levels; None where outcomes are not classes."""
+        if self.family.scores is not None:
+            return self.basis
+        return TWO_CLASSES if self.family.outcome == "class" else None
+
+    @property
     def tol(self) -> float:
         """The rise at which a refit ends."""
         return FIT_TOLERANCE * self.scale
@@ -111,6 +122,32 @@ class Likelihood:
         curves = [self.derivatives(eta + way * (alone - eta))[2] for way in ways]
         mean: FloatArray = np.mean(curves, axis=0)
         return mean
+
+    def margins(self, columns: FloatArray) -> Margins | None:
+        """Return the likelihood as a function of how far the score of each class is behind that observed.
+
+        ``columns`` has one row per column, and the intercept's ones last. None where outcomes are not
+        classes, or there are too many numbers.
+
+        >>> from swapwise.objectives.glm.logistic import LOGISTIC_FAMILY
+        >>> likelihood = Likelihood(LOGISTIC_FAMILY, np.array([0.0, 1.0]))
+        >>> likelihood.margins(np.array([[3.0, 4.0], [1.0, 1.0]])).rows
+        array([[-3., -1.],
+               [ 4.,  1.]])
+        """
+        basis = self.class_basis
+        if basis is None or columns.size * (len(basis) - 1) * self.n_levels > MOST_NUMBERS:
+            return None
+        every = np.arange(len(basis))
+        observed = (
+            self.target.astype(np.intp) if self.family.scores is not None else 1 - self.target.astype(np.intp)
+        )
+        others = np.array([np.delete(every, c) for c in every])[observed]
+        lead = basis[observed][:, None] - basis[others]  # samples by other classes by levels
+        rows = np.einsum("skl,js->skjl", lead, columns).reshape(others.size, -1)
+        offset = np.einsum("skl,ls->sk", lead, self.offset).ravel() + 0.0
+        term = np.repeat(np.arange(self.n_samples), len(basis) - 1)
+        return Margins(rows, offset, term, self.weight, -self.null)
 
     def most_curvature(self) -> FloatArray | None:
         """Return what the curvature of each sample does not exceed, weighted; None if it knows no bounds."""

@@ -29,6 +29,7 @@ from swapwise.objectives.fit_bounds import fit_bound
 from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.likelihood import Fit, Likelihood, read_weight
 from swapwise.objectives.least_squares.active_set import rounding_of
+from swapwise.objectives.suprema import Margins
 
 if TYPE_CHECKING:
     from swapwise.objectives.glm.fitter import Fitter
@@ -350,6 +351,13 @@ class GeneralizedLinear(SparseObjective):
             slope_and_curvature=None if self.groups is None else self._slope_and_curvature,
             dependencies=self.dependencies,
         )
+
+    def margins(self, support: IndexArray) -> Margins | None:
+        """Return a likelihood of classes on a set as a function of margins; None with a ridge, or in chunks.
+
+        Bounds on coefficients are left out, which raises no margin above what it can be without them.
+        """
+        return self.fitter.margins(support) if self.ridge == 0 else None
 
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
         """Return how many linear dependencies there are among columns, by level; None if not certain."""

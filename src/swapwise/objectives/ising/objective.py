@@ -15,6 +15,7 @@ from swapwise.objectives.base import SparseObjective, Summand
 from swapwise.objectives.fit_bounds import fit_bound
 from swapwise.objectives.ising.open import open_spins
 from swapwise.objectives.ising.spin_data import SpinData
+from swapwise.objectives.suprema import MOST_NUMBERS, Margins
 
 if TYPE_CHECKING:
     from swapwise.objectives.ising.state import IsingState
@@ -351,3 +352,31 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
         completed: ArrayLike | None = None,
     ) -> None:
         super().__init__(open_spins(spins, ridge, fields, edges, sample_weight, completed))
+
+    def margins(self, support: IndexArray) -> Margins | None:
+        """Return the likelihood on some edges as a function of margins; None with a ridge, or in chunks.
+
+        Samples in which a vertex and its neighbours are alike are counted together.
+        """
+        samples, tail, head = self.data.samples, self.tail[support], self.head[support]
+        if samples is None or self.ridge > 0:
+            return None
+        parameters = len(support) + self.n_vertices * self.fields
+        weight = np.broadcast_to(samples.weight, self.n_samples) / self.n_samples
+        rows, counts, known = [], [], 0
+        for vertex, own in enumerate(samples.own):
+            places = np.flatnonzero((tail == vertex) | (head == vertex))
+            signals = 2.0 * own * samples.seen[(tail + head)[places] - vertex]
+            if self.fields:
+                places, signals = np.append(places, len(support) + vertex), np.vstack([signals, 2.0 * own])
+            patterns, which = np.unique(signals, axis=1, return_inverse=True)
+            known += patterns.shape[1]
+            if known * parameters > MOST_NUMBERS:
+                return None
+            rows.append(np.zeros((patterns.shape[1], parameters)))
+            rows[-1][:, places] = patterns.T
+            counts.append(np.bincount(which.ravel(), weight))
+        nothing = np.zeros(known)
+        return Margins(
+            np.concatenate(rows), nothing, np.arange(known), np.concatenate(counts), -self._at_zero
+        )

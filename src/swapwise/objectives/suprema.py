@@ -1,0 +1,157 @@
+"""Suprema of likelihoods of classes that have no maximum, because classes are separable, wholly or in part.
+
+Where a direction of the parameters lowers the margin of no sample and raises those of some, coefficients run
+away along it, and these samples come to be predicted for certain. No sample adds more than that, so a
+likelihood without them is nowhere below the one with them, and it has a maximum. That bound holds whichever
+samples are left out; a linear program says which they are to be.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.clock import Clock
+from swapwise.constraints.algorithms.programs import solve_within
+from swapwise.numerics import ROUNDING
+from swapwise.objectives.least_squares.active_set import rounding_of
+
+# There are no margins of more numbers than this: linear programs would take seconds.
+MOST_NUMBERS = 200_000
+
+# Directions in which the samples that are left change by less than this, relative to the largest, and by more
+# than rounding, may lead anywhere.
+FLAT = 1e-4
+
+# Newton steps, which change no margin by more than this and are halved at most so many times.
+MOST_STEPS, LONGEST_STEP, MOST_HALVINGS = 100, 4.0, 40
+
+# A last step that changes no margin by more than this changes log-odds by no more than twice as much.
+STEP_OF_PROOF = 0.25
+
+
+class Margins(NamedTuple):
+    """The terms of ``u = constant − Σ_t ω_t log(1 + Σ exp(−m_k))``, summed over the margins k of each term.
+
+    Margins are ``m = rows θ + offset``, and the parameters θ may be any numbers.
+    """
+
+    rows: FloatArray
+    offset: FloatArray
+    #: Whose margin each is, in increasing order
+    term: IndexArray
+    #: ω, one number per term
+    weight: FloatArray
+    constant: float
+
+
+def supremum(margins: Margins, clock: Clock) -> float:
+    """Return what u does not exceed, which is about its supremum; infinity where that cannot be found.
+
+    Two of these samples differ in nothing but their classes; the other two come to be predicted for certain:
+
+    >>> x, y = np.array([0.0, 0.0, 1.0, -1.0]), np.array([1, -1, 1, -1])
+    >>> rows = y[:, None] * np.column_stack([x, np.ones(4)])
+    >>> margins = Margins(rows, np.zeros(4), np.arange(4), np.full(4, 0.25), 0.0)
+    >>> round(supremum(margins, Clock()) / float(np.log(2.0)), 6)
+    -0.5
+    """
+    counts = margins.weight[margins.term] > 0
+    rows, offset, term = margins.rows[counts], margins.offset[counts], margins.term[counts]
+    bounded = _bounded(rows, clock)
+    if bounded is None:
+        return np.inf
+    lengths = np.linalg.norm(rows, axis=0)
+    rows, offset, term = rows[bounded], offset[bounded], term[bounded]
+    basis = _basis(rows, lengths)
+    if basis is None:
+        return np.inf
+    terms, place = np.unique(term, return_inverse=True)
+    most = _maximum(basis, offset, place, margins.weight[terms])
+    return float(margins.constant + most + ROUNDING * (abs(margins.constant) + abs(most)))
+
+
+def _bounded(rows: FloatArray, clock: Clock) -> BoolArray | None:
+    """Return which margins grow along no direction that lowers none; None if there was no answer.
+
+    These are those that can have a positive weight when weights make all rows cancel (Farkas), and if each
+    can have one, all can have weights of at least 1.
+    """
+    lengths = np.linalg.norm(rows, axis=1)
+    matrix = (rows / np.where(lengths > 0, lengths, 1.0)[:, None]).T
+    count = len(rows)
+    found = solve_within(
+        clock,
+        lambda seconds: scipy.optimize.linprog(
+            np.repeat([-1.0, 0.0], count),
+            A_eq=np.hstack([matrix, matrix]),
+            b_eq=np.zeros(len(matrix)),
+            bounds=np.column_stack([np.zeros(2 * count), np.repeat([1.0, np.inf], count)]),
+            method="highs",
+            options={"time_limit": seconds},
+        ),
+    )
+    return found.x[:count] > 0.5 if found.status == 0 else None
+
+
+def _basis(rows: FloatArray, lengths: FloatArray) -> FloatArray | None:
+    """Return an orthonormal basis of what rows are combined to; None if that is not certain.
+
+    ``lengths`` are those of the columns, with all rows.
+    """
+    units = rows[:, lengths > 0] / lengths[lengths > 0]
+    if not units.size:
+        return np.zeros((len(rows), 0))
+    left, sizes, _ = np.linalg.svd(units, full_matrices=False)
+    clear = sizes > max(1.0, sizes[0]) * rounding_of(len(sizes))
+    return left[:, clear] if (sizes[clear] > FLAT * sizes[0]).all() else None
+
+
+def _maximum(rows: FloatArray, offset: FloatArray, term: IndexArray, weight: FloatArray) -> float:
+    """Return the maximum of all terms together, and what it may be above the value that was reached.
+
+    A step of Newton's method that changes no log-odds by more than 1/2 misses no more than the slope along
+    it: see :class:`swapwise.objectives.glm.second_order.AdditionBounds`.
+    """
+    at, (value, wrong) = offset, _terms(offset, term, weight)
+    for _ in range(MOST_STEPS):
+        slope = rows.T @ (weight[term] * wrong)
+        try:
+            factor = np.linalg.cholesky(_curvature(rows, wrong, term, weight))
+        except np.linalg.LinAlgError:
+            return np.inf
+        step = np.linalg.solve(factor.T, np.linalg.solve(factor, slope))
+        change, rise = rows @ step, float(slope @ step)
+        longest = float(np.abs(change).max(initial=0.0))
+        if rise <= ROUNDING * float(weight.sum()):
+            return value + rise if longest <= STEP_OF_PROOF else np.inf
+        length, before = min(1.0, LONGEST_STEP / longest), value
+        for _ in range(MOST_HALVINGS):
+            value, wrong = _terms(at + length * change, term, weight)
+            if value > before:
+                break
+            length /= 2
+        at = at + length * change
+    return np.inf
+
+
+def _terms(at: FloatArray, term: IndexArray, weight: FloatArray) -> tuple[float, FloatArray]:
+    """Return the sum of the terms, and how likely each of the wrong outcomes is."""
+    lowest = np.zeros(len(weight))
+    np.minimum.at(lowest, term, at)
+    odds = np.exp(lowest[term] - at)
+    total = np.exp(lowest) + np.bincount(term, odds, len(weight))
+    return float(weight @ (lowest - np.log(total))), odds / total[term]
+
+
+def _curvature(rows: FloatArray, wrong: FloatArray, term: IndexArray, weight: FloatArray) -> FloatArray:
+    """Return minus the Hessian of all terms together."""
+    of_terms = np.zeros((len(weight), rows.shape[1]))
+    np.add.at(of_terms, term, wrong[:, None] * rows)
+    curvature: FloatArray = rows.T @ ((weight[term] * wrong)[:, None] * rows) - of_terms.T @ (
+        weight[:, None] * of_terms
+    )
+    return curvature
