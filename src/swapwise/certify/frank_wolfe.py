@@ -26,6 +26,9 @@ SMALLEST_WEIGHT = 1e-12
 
 NEWTON_STEPS, PAIRWISE_STEPS = 50, 60
 
+# A column of which less is left than this share of its square, beside others, is a combination of these.
+SPANNED = 1e-12
+
 # If free elements are farther than this from their optimum, relative to the value, nothing is proven.
 FREE_TOLERANCE = 1e-7
 
@@ -249,37 +252,36 @@ class Factor:
 
     factor: tuple[FloatArray, bool]
     scale: FloatArray
-    #: Which rows and columns the part has; None for all
-    part: BoolArray | None = None
+    #: Which rows and columns were factored: those that are linear combinations of others are left out
+    part: IndexArray
+    size: int
 
     @classmethod
     def of(cls, matrix: FloatArray, part: BoolArray | None = None) -> Factor:
-        """Factor a positive semidefinite matrix; one that is singular is raised a little."""
-        if part is not None:
-            matrix = matrix[np.ix_(part, part)]
-        scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+        """Factor a positive semidefinite matrix, or a part of it, as far as it is not singular.
+
+        Free elements may be linear combinations of others. Such a direction is of no use, but an inverse that
+        hardly knows it from none goes so far along it that no number holds the coefficients.
+        """
+        rows = np.arange(len(matrix)) if part is None else np.flatnonzero(part)
+        scale = np.sqrt(np.maximum(np.diag(matrix)[rows], 0.0))
         scale[scale == 0] = 1.0
-        matrix = matrix / np.outer(scale, scale)
-        raised = 1e-14
-        while True:
-            try:
-                return cls(scipy.linalg.cho_factor(matrix, check_finite=False), scale, part)
-            except np.linalg.LinAlgError:  # free elements may be linear combinations of others
-                matrix[np.diag_indices(len(matrix))] += raised
-                raised *= 10
+        units = matrix[np.ix_(rows, rows)] / np.outer(scale, scale)
+        upper, order, rank, _ = scipy.linalg.lapack.dpstrf(units, tol=SPANNED)
+        kept = order[:rank] - 1
+        return cls((upper[:rank, :rank], False), scale[kept], rows[kept], len(matrix))
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Return the matrix's inverse times numbers, in their shape, the first of them in the first row.
 
-        Numbers beside the part of the matrix that was factored give 0.
+        Rows that were not factored are 0 in it.
         """
-        given = in_rows(right, len(self.scale) if self.part is None else len(self.part))
-        scaled = (given if self.part is None else given[self.part]) / self.scale[:, None]
-        solved = scipy.linalg.cho_solve(self.factor, scaled, check_finite=False) / self.scale[:, None]
-        if self.part is not None:
-            everywhere = np.zeros_like(given)
-            everywhere[self.part] = solved
-            solved = everywhere
+        given = in_rows(right, self.size)
+        solved = np.zeros_like(given)
+        scaled = given[self.part] / self.scale[:, None]
+        if len(scaled):
+            inner = scipy.linalg.cho_solve(self.factor, scaled, check_finite=False)
+            solved[self.part] = inner / self.scale[:, None]
         solution: FloatArray = solved.reshape(right.shape)
         return solution
 
