@@ -9,6 +9,7 @@ from swapwise.certify.history import ProofEvent
 from swapwise.constraints.base import Constraint, IndependenceSystem, MaxWeight
 from swapwise.constraints.bmatching import BMatching
 from swapwise.constraints.conflicts import Conflicts
+from swapwise.constraints.exchange_property import SmallestP, smallest_p
 from swapwise.constraints.few_groups import FewGroups
 from swapwise.constraints.graphic import Graphic
 from swapwise.constraints.hierarchy import Hierarchy
@@ -161,6 +162,7 @@ __all__ = [
     "SemiOblivious",
     "SetFunction",
     "SetPacking",
+    "SmallestP",
     "SparseClassifier",
     "SparseClassifierCV",
     "SparseGLMRegressor",
@@ -203,5 +205,6 @@ __all__ = [
     "plot_proof",
     "plot_support",
     "restricted_constants",
+    "smallest_p",
     "submodularity_ratios",
 ]

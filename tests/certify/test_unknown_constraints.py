@@ -51,7 +51,10 @@ def test_a_knapsack_of_the_users_gets_no_theorem():
         assert result.guarantee.by_theorem.vacuous, method
         assert result.status is not sw.Status.OPTIMAL
     assert sw.maximize(WORTH, KNAPSACK).value == 8.5
-    assert "if yours is one, set its p" in sw.maximize(WORTH, KNAPSACK).guarantee.by_theorem.reason
+    assert (
+        "if yours is a p-exchange system, set its p"
+        in sw.maximize(WORTH, KNAPSACK).guarantee.by_theorem.reason
+    )
     submodular = Localizability(1.0, 1.0, 1.0, s=5, t=5)
     assert sw.guarantee("oblivious", KNAPSACK, submodular).vacuous
     assert sw.guarantee("greedy", KNAPSACK, submodular).vacuous

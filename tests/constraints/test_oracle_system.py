@@ -140,6 +140,59 @@ def test_every_method_works_but_the_one_for_matroids():
     assert sw.exact(objective, both).value == sw.maximize(objective, both, "exhaustive").value
 
 
+def test_with_a_p_moves_are_the_paper_s_and_so_is_the_theorem():
+    """No drop is left out, however many there are: with 8 in each of 3 full groups, 512 make room."""
+    k = n_shared = 8
+    group = np.repeat([0, 1, 2], k)
+
+    def fits(support):
+        own = support[support < 3 * k]
+        return bool((np.bincount(group[own], minlength=3) + len(support) - len(own) <= k).all())
+
+    worth = np.full(3 * k + n_shared, 1e-6)
+    worth[[0, k - 1, k, 2 * k - 1, 2 * k, 3 * k - 1]], worth[3 * k :] = 1.0, 2.9
+    for method in ("oblivious", "greedy"):
+        system = sw.OracleSystem(len(worth), fits, p=3)
+        found = sw.maximize(
+            sw.Linear(worth), system, method, start=range(3 * k) if method == "oblivious" else "empty"
+        )
+        assert found.guarantee.by_theorem.ratio == pytest.approx(1 / 3)
+        assert f"that {system!r} is a 3-exchange system" in found.guarantee.by_theorem.assumptions
+        assert found.value >= worth[3 * k :].sum() / 3
+
+
+@pytest.mark.parametrize("q", [1, 2, 3])
+def test_exchanges_of_several_elements_reach_what_the_theorem_says(q):
+    rng = np.random.default_rng(q)
+    for p in (2, 3):
+        packing = sw.SetPacking([set(rng.choice(7, rng.integers(1, p + 1), replace=False)) for _ in range(9)])
+        system = sw.OracleSystem(9, packing._is_independent, p=p)
+        worth = sw.Linear(rng.random(9))
+        found = sw.maximize(worth, system, "oblivious", q=q, start=system.random_set(np.array([], int), rng))
+        assert found.value == pytest.approx(
+            sw.maximize(worth, packing, "oblivious", q=q, start=found.support).value
+        )
+        assert found.value / sw.exact(worth, system).value >= found.guarantee.by_theorem.ratio
+        assert found.guarantee.by_theorem.ratio == pytest.approx(1 / (p - 1 + 1 / q))
+        assert found.guarantee.by_theorem.assumptions == ()
+
+
+def test_a_p_that_is_too_small_is_refused():
+    def apart(support):
+        return 6 not in support or {0, 2, 4}.isdisjoint(support.tolist())
+
+    message = r"is not a 2-exchange system: for S = \[0, 2, 4\] and T = \[6\], .* sw\.smallest_p finds the p"
+    with pytest.raises(ValueError, match=message):
+        sw.OracleSystem(7, apart, p=2)
+    system = sw.OracleSystem(7, apart)
+    system.p = 2
+    with pytest.raises(ValueError, match=message):
+        sw.maximize(sw.Linear(np.ones(7)), system)
+    assert sw.OracleSystem(7, apart, p=3).assumptions == ()
+    with pytest.raises(ValueError, match="p must be at least 1, got 0"):
+        sw.OracleSystem(7, apart, p=0)
+
+
 def test_estimators_take_it():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((60, 20))

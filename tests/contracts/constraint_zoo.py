@@ -34,6 +34,7 @@ from swapwise import (
     SetPacking,
     Transversal,
     Uniform,
+    smallest_p,
 )
 from swapwise.constraints import oracle_system as oracles
 from swapwise.constraints.matroid import Matroid
@@ -414,6 +415,19 @@ def oracle_system(random: Random, verified: bool = True) -> System:
     return System(system, lambda s: len(s) <= size and allows(s), f"{rule.__name__} of {n}, {size}")
 
 
+def exchange_system(random: Random) -> System:
+    """Return a packing or a few random sets with all of their subsets, of which only a test is known."""
+    if random.random() < 0.5:
+        inner = packing(random)
+        n, p, allows = inner.system.n, inner.system.p, inner.allows
+    else:
+        n = some_n(random)
+        allows = part_of_some(random, n)
+        p = smallest_p(OracleSystem(n, lambda s: allows(frozenset(s.tolist())))).p
+    system = OracleSystem(n, lambda s: allows(frozenset(s.tolist())), p=max(2, p))
+    return System(system, allows, f"exchange system of {n} elements, p={max(2, p)}")
+
+
 Builder = Callable[[Random, int], Specimen]
 
 
@@ -500,6 +514,7 @@ SYSTEM_BUILDERS: dict[str, Callable[[Random], System]] = {
     "intersection": lambda random: intersection(random, any_matroid, "matroid"),
     "crowded intersection": crowded,
     "intersection of minors": lambda random: intersection(random, any_minor, "matroid"),
+    "exchange system": exchange_system,
     "oracle system": oracle_system,
     "large oracle system": lambda random: oracle_system(random, verified=False),
 }

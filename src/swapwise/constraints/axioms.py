@@ -10,15 +10,13 @@ import numpy as np
 
 from swapwise.checks import BoolArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
+from swapwise.constraints.exchange_property import FULL_UP_TO, pair_without_map, table_of
 
 if TYPE_CHECKING:
     from swapwise.constraints.base import Constraint
 
-# Up to this many elements every set is asked about: 4096 questions, about as many as one search asks.
-FULL_UP_TO = 12
-
-# Beyond, as many questions: all pairs of up to 64 elements (2016), the rest at random. What they find of
-# families that are not matroids: benchmarks/oracles.py.
+# Where there are more sets than can all be asked about, as many questions: all pairs of up to 64 elements
+# (2016), the rest at random. What they find of families that are not matroids: benchmarks/oracles.py.
 MOST_QUESTIONS, MOST_PAIRED = 4096, 64
 
 # A slow oracle is asked for no longer than this, once for all sets and once at random.
@@ -52,6 +50,12 @@ def verify(constraint: Constraint) -> None:
     """
     for part in _parts_of(constraint):
         verify(part)
+    if constraint.p is not None and not constraint.hereditary:
+        raise ValueError(
+            f"{constraint!r} has p = {constraint.p}, but is not hereditary: in matroids and p-exchange "
+            "systems every subset of an independent set is independent. Subclass sw.IndependenceSystem, or "
+            "leave p as None"
+        )
     axioms_of(constraint)
 
 
@@ -60,7 +64,7 @@ def assumptions_of(constraint: Constraint) -> tuple[str, ...]:
     sentences = [sentence for part in _parts_of(constraint) for sentence in part.assumptions]
     axioms = axioms_of(constraint)
     if axioms is not None:
-        sentences += [axioms.assumption, *_claims(constraint)]
+        sentences += [*axioms.assumptions, *_claims(constraint)]
     elif not is_own(type(constraint)):
         sentences += [f"that all sets of {constraint!r} can be built one by one", *_claims(constraint)]
     return tuple(dict.fromkeys(sentence for sentence in sentences if sentence))
@@ -75,10 +79,12 @@ def axioms_of(constraint: Constraint) -> Axioms | None:
     known: Axioms | None = vars(constraint).get("_axioms")
     if known is None and (is_own(type(constraint)) or not constraint.hereditary):
         return None
+    # Moves of a class from outside may be those for an intersection of p matroids, which need not be a
+    # p-exchange system.
+    p = constraint.p if constraint.p == 1 or not _is_foreign(constraint, "moves") else None
     # A copy has what was verified of another constraint, and p may have been set since.
-    matroid = constraint.p == 1
-    if known is None or known.system is not constraint or (matroid and not known.exchange):
-        known = vars(constraint)["_axioms"] = Axioms(constraint, exchange=matroid)
+    if known is None or known.system is not constraint or known.p != p:
+        known = vars(constraint)["_axioms"] = Axioms(constraint, p)
     return known
 
 
@@ -116,16 +122,20 @@ def _parts_of(constraint: Constraint) -> tuple[Constraint, ...]:
 
 def _claims(constraint: Constraint) -> list[str]:
     """Return what a class from outside this library says of itself and nothing verifies."""
-    foreign = [kind for kind in type(constraint).__mro__ if not is_own(kind)]
     asked = ASKED_BY_PROOFS if constraint.p is None else (*ASKED_BY_PROOFS, *ASKED_BY_THEOREMS)
-    written = [name for name in asked if any(name in vars(kind) for kind in foreign)]
-    claims = [f"that {name} of {constraint!r} is right" for name in written]
+    claims = {name: f"that {name} of {constraint!r} is right" for name in asked}
     if constraint.p is not None and constraint.p > 1:
-        claims.append(
-            f"that {constraint!r} is an intersection of matroids or an exchange system "
-            f"with p = {constraint.p}"
+        claims["moves"] = (
+            f"that {constraint!r} is an intersection of matroids or an exchange system with p = "
+            f"{constraint.p}, and that its moves lead to all q-reachable sets, as the paper defines them "
+            "for it"
         )
-    return claims
+    return [claim for name, claim in claims.items() if _is_foreign(constraint, name)]
+
+
+def _is_foreign(constraint: Constraint, name: str) -> bool:
+    """Return whether a class from outside this library writes a member."""
+    return any(name in vars(kind) for kind in type(constraint).__mro__ if not is_own(kind))
 
 
 def grown(
@@ -146,18 +156,18 @@ def grown(
 class Axioms:
     """What was verified of a family: all sets if they are few, else random ones and those a search meets.
 
-    ``exchange`` says that it is to be a matroid; otherwise all that is asked is that subsets of independent
-    sets are independent. An axiom that is broken is an error that shows the sets.
+    Subsets of independent sets have to be independent. If p is 1, it is to be a matroid; if it is more, a
+    p-exchange system. An axiom that is broken is an error that shows the sets.
 
     >>> from swapwise import Uniform
-    >>> Axioms(Uniform(4, 2), exchange=True).complete, Axioms(Uniform(40, 2), exchange=True).complete
+    >>> Axioms(Uniform(4, 2), p=1).complete, Axioms(Uniform(40, 2), p=1).complete
     (True, False)
     """
 
-    def __init__(self, system: Constraint, exchange: bool) -> None:
-        self.system = system
+    def __init__(self, system: Constraint, p: int | None) -> None:
+        self.system, self.p = system, p
         #: Whether it is to be a matroid
-        self.exchange = exchange
+        self.exchange = p == 1
         #: How many pairs of maximal sets (of a matroid) or subsets of independent sets were verified
         self.verified = 0
         #: The maximal sets, one per row, if all sets were asked about
@@ -176,6 +186,10 @@ class Axioms:
             except OutOfTime:
                 continue
             break
+        self._is_exchange_system = p is None or p == 1
+        if self.complete and not self._is_exchange_system:
+            with suppress(OutOfTime):
+                self._verify_exchange_system(Clock(SECONDS))
 
     @property
     def complete(self) -> bool:
@@ -183,12 +197,12 @@ class Axioms:
         return self.maximal is not None
 
     @property
-    def assumption(self) -> str:
-        """What is taken on trust, in words; "" if all was verified."""
-        if self.complete:
-            return ""
+    def assumptions(self) -> tuple[str, ...]:
+        """What is taken on trust, in words; nothing if all was verified."""
         what, how = ("a matroid", "exchanges") if self.exchange else ("downward closed", "subsets")
-        return f"that {self.system!r} is {what}: {self.verified:,} {how} were verified, not all"
+        closed = f"that {self.system!r} is {what}: {self.verified:,} {how} were verified, not all"
+        system = f"that {self.system!r} is a {self.p}-exchange system"
+        return (*[closed] * (not self.complete), *[system] * (not self._is_exchange_system))
 
     # -- sets that a search meets -------------------------------------------------------------------
 
@@ -276,6 +290,20 @@ class Axioms:
                     within = (independent & (numbers & ~sets[at] == 0) for sets in (base, whole))
                     largest = (int(np.argmax(np.where(subsets, size, -1))) for subsets in within)
                     self._refuse_exchange(*(np.flatnonzero(members[at]).tolist() for at in largest))
+
+    def _verify_exchange_system(self, clock: Clock) -> None:
+        """Verify that any two sets have a map as :func:`smallest_p` says."""
+        assert self.p is not None
+        pair = pair_without_map(table_of(self.system), self.p, clock)
+        if pair is not None:
+            S, T = map(list, pair)
+            raise ValueError(
+                f"{self.system!r} is not a {self.p}-exchange system: for S = {S} and T = {T}, no map φ from "
+                f"T∖S to sets of at most {self.p} elements of S∖T, each in at most {self.p} of these sets, "
+                "leaves S without φ(X) independent together with X for every part X of T∖S. sw.smallest_p "
+                "finds the p that the family has"
+            )
+        self._is_exchange_system = True
 
     # -- at random ----------------------------------------------------------------------------------
 

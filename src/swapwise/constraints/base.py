@@ -347,11 +347,18 @@ class Constraint(Queries, ABC):
         """Yield the moves from an independent set that exchange up to ``q`` elements, in batches.
 
         Moves that add the same follow each other. ``candidates`` are the elements that may be added, in
-        rising order; None means all. Here they are all additions and one-for-one swaps, and then those of
-        :class:`~swapwise.constraints.larger_moves.LargerMoves`.
+        rising order; None means all. Here they are the paper's for a p-exchange system if there is a p (see
+        :class:`~swapwise.constraints.reachable.Reachable`); otherwise all additions and one-for-one swaps,
+        and then those of :class:`~swapwise.constraints.larger_moves.LargerMoves`.
         """
         from swapwise.constraints.larger_moves import LargerMoves
+        from swapwise.constraints.reachable import Reachable
 
+        if self.p == 1:
+            require_single_elements(q, self)
+        if self.p is not None:
+            yield from Reachable(self, support, q, candidates).batches()
+            return
         require_single_elements(q, self)
         feasible = self._swap_mask(support)
         feasible[support] = False
@@ -427,6 +434,9 @@ class Constraint(Queries, ABC):
         ``cost`` has length n and is not negative. Ties go to the smallest index. There is at least one
         batch, if an empty one.
         """
+        if self.p is not None:
+            yield from (batch.cheapest(cost) for batch in self.moves(support, q))
+            return
         batches = list(self.moves(support, q))
         whole = batches[0] if len(batches) == 1 else MoveList.joined(batch.to_list() for batch in batches)
         yield whole.cheapest(cost)

@@ -111,4 +111,4 @@ class OracleMatroid(Oracle, Matroid):
 
     def __init__(self, n: int, is_independent: Callable[[IndexArray], bool]) -> None:
         super().__init__(n, is_independent)
-        self._axioms = Axioms(self, exchange=True)
+        self._axioms = Axioms(self, p=1)

@@ -15,7 +15,7 @@ from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.axioms import SECONDS, Axioms, grown
 from swapwise.constraints.base import MaxWeight
 from swapwise.constraints.oracle import Oracle
-from swapwise.moves import MoveList
+from swapwise.moves import MoveBatch, MoveList
 
 # Sets tried beyond single drops, for one element and for all that might be added: the first finds every
 # minimal drop from sets of up to eight, the second keeps a look at all moves within a second if the function
@@ -34,7 +34,8 @@ class OracleSystem(Oracle):
     Moves add one element and drop the least that must go: all inclusion-minimal sets of chosen elements that
     make room for it where they are few, else all single elements that do and some larger sets. There is no
     theorem on such a search; ``result.guarantee`` has what is certain of its answer, and ``certify`` and
-    ``exact`` prove what they prove by bounds that hold for every downward-closed family.
+    ``exact`` prove what they prove by bounds that hold for every downward-closed family. With ``p``, moves
+    add up to q elements and drop up to ``pq − q + 1``, all that do, and ``result.guarantee`` has the theorem.
 
     Parameters
     ----------
@@ -46,13 +47,16 @@ class OracleSystem(Oracle):
     size : int, optional
         Allow no more elements than this; the function is not asked about larger sets. Proofs are much faster
         if it is small.
+    p : int, optional
+        Say that the family is a p-exchange system, as the paper's Definition 3 has it (:func:`smallest_p`).
+        Moves are then the paper's, with ``q=`` of :func:`maximize`, and its theorems hold.
 
     Raises
     ------
     ValueError
-        If a set is independent and one of its subsets is not. Up to 12 elements all sets are verified;
-        beyond, pairs, random subsets, and every set that a search meets. What was not verified is named by
-        ``assumptions``, and by every certificate.
+        If a set is independent and one of its subsets is not, or p is too small. Up to 12 elements all sets
+        are verified; beyond, pairs, random subsets, and every set that a search meets. What was not verified
+        is named by ``assumptions``, and by every guarantee and certificate.
 
     See Also
     --------
@@ -74,18 +78,34 @@ class OracleSystem(Oracle):
     >>> best = exact(worth, affordable)
     >>> best.support, best.value, best.status.name
     (array([0, 1]), 9.0, 'OPTIMAL')
+
+    Shifts of which any two are a night apart, a 2-exchange system:
+
+    >>> apart = OracleSystem(6, lambda nights: bool((np.diff(nights) > 1).all()), p=2)
+    >>> found = maximize(Linear([3.0, 4.0, 3.0, 3.0, 4.0, 3.0]), apart, "oblivious", q=2, start=[1, 4])
+    >>> found.support, found.value, round(found.guarantee.by_theorem.ratio, 4)
+    (array([0, 2, 4]), 10.0, 0.6667)
     """
 
-    def __init__(self, n: int, is_independent: Callable[[IndexArray], bool], size: int | None = None) -> None:
+    def __init__(
+        self,
+        n: int,
+        is_independent: Callable[[IndexArray], bool],
+        size: int | None = None,
+        p: int | None = None,
+    ) -> None:
         super().__init__(n, is_independent)
         self.size = self.n if size is None else min(self.n, as_count(size, "size"))
-        self._axioms = Axioms(self, exchange=False)
+        self.p = None if p is None else as_count(p, "p")
+        if self.p == 0:
+            raise ValueError("p must be at least 1, got 0")
+        self._axioms = Axioms(self, self.p)
 
     def _forcing(self, forced: IndexArray) -> Self:
         other = super()._forcing(forced)
         for known in ("_max_size", "_blocks"):
             other.__dict__.pop(known, None)
-        other._axioms = Axioms(other, exchange=False)
+        other._axioms = Axioms(other, self.p)
         return other
 
     def _allows(self, elements: tuple[int, ...]) -> bool:
@@ -101,22 +121,33 @@ class OracleSystem(Oracle):
 
     def exchange_size(self, q: int = 1) -> int:
         """Return t: how many elements a move adds and drops in all, at most."""
-        return min(self.n, 1 + self.max_size())
+        return min(self.n, 1 + self.max_size()) if self.p is None else super().exchange_size(q)
 
     # -- moves --------------------------------------------------------------------------------------
 
     def moves(
         self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
-    ) -> Iterator[MoveList]:
-        """Yield the moves that add one element and drop no more than has to go for it."""
-        yield _listed(self._ways(support, q, candidates))
+    ) -> Iterator[MoveBatch]:
+        """Yield the moves that add one element and drop no more than has to go for it.
+
+        With a p, those of the paper: see :class:`~swapwise.constraints.reachable.Reachable`.
+        """
+        if self.p is not None:
+            self._axioms.note(support)
+            yield from super().moves(support, q, candidates)
+        else:
+            yield _listed(self._ways(support, q, candidates))
 
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
         """Yield, for all that can be added, the move whose drop has the least total cost.
 
         The cheapest of the moves that :meth:`moves` lists and of one more, which keeps the costly elements
-        first. It is the cheapest of all where :meth:`moves` lists all, as it does from sets of up to eight.
+        first. It is the cheapest of all where :meth:`moves` lists all, as it does from sets of up to eight,
+        and with a p.
         """
+        if self.p is not None:
+            yield from super().cheapest_drops(support, cost, q)
+            return
         costly_first = support[np.argsort(-cost[support], kind="stable")].tolist()
         cheapest = []
         for element, ways in self._ways(support, q):
@@ -130,7 +161,7 @@ class OracleSystem(Oracle):
         """Yield the elements that can be added, each with the drops that make room for it."""
         if q != 1:
             raise ValueError(
-                f"an OracleSystem is searched by adding one element at a time, q = 1; got q = {q}"
+                f"an OracleSystem without a p is searched by adding one element at a time, q = 1; got q = {q}"
             )
         self._axioms.note(support)
         outside = np.setdiff1d(np.arange(self.n) if candidates is None else candidates, support)
@@ -173,7 +204,7 @@ class OracleSystem(Oracle):
 
     @cached_property
     def _max_size(self) -> int:
-        return min(self.size, int(self._bound(np.ones(self.n), Clock())))
+        return min(self.size, super().max_size(), int(self._bound(np.ones(self.n), Clock())))
 
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         """Return a max-weight set up to 12 elements; else the greedy set, improved, and a bound."""

@@ -117,7 +117,8 @@ def on_trust(promise: Guarantee, constraint: Constraint) -> Guarantee:
 ONLY_EMPTY = Guarantee(1.0, "no choice", "only the empty set is allowed")
 NO_THEOREM = (
     "no theorem is known for constraints that are not a matroid, intersection of matroids or p-exchange "
-    "system (if yours is one, set its p). certify and exact prove how good an answer is without"
+    "system (if yours is a p-exchange system, set its p: moves are then the paper's q-reachable sets, which "
+    "the theorem is about). certify and exact prove how good an answer is without"
 )
 NO_THEOREM_WITHIN = (
     "theorems on m and M are for coefficients without bounds: none is known within bounds. certify and exact "

@@ -9,7 +9,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.clock import Budget
 from swapwise.constraints.base import Constraint
-from swapwise.moves import Move, Step
+from swapwise.moves import Move, MoveList, Step
 from swapwise.objectives.base import (
     SetFunction,
     SparseObjective,
@@ -129,8 +129,7 @@ class ARHT(SparseMethod):
         """
         gradient, costs = self._objective.gradient_at(coef), element_norms2(self._objective, coef)
         pull, M = element_norms2(self._objective, gradient), 2 * self._rho()
-        # The first moves are those that add one element.
-        moves = next(iter(self._constraint.cheapest_drops(support, costs)))
+        moves = MoveList.joined(self._constraint.cheapest_drops(support, costs))
         pulled, lost = moves.sums(moves.added, pull), moves.sums(moves.dropped, costs)
         # The lower bounds times 2M, since M is 0 where all columns are.
         index, _ = moves.best(np.where(pulled > 0, pulled - lost * M**2, -np.inf))

@@ -11,7 +11,7 @@ from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.clock import Budget, Clock
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
-from swapwise.moves import Step
+from swapwise.moves import MoveList, Step
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, SparseState, State, coef_norms2, gradient_norms2, magnitude
 from swapwise.search.methods.base import Incumbent, SparseMethod, keep_set, knows_smoothness
@@ -313,7 +313,7 @@ def longest_step(state: SparseState, constraint: Constraint, project: Projection
     9.75
     """
     coef2, gradient2 = coef_norms2(state), gradient_norms2(state)
-    moves = next(iter(constraint.cheapest_drops(state.support, coef2)))
+    moves = MoveList.joined(constraint.cheapest_drops(state.support, coef2))
     gained, lost = moves.sums(moves.added, gradient2), moves.sums(moves.dropped, coef2)
     longest = float((lost[gained > 0] / gained[gained > 0]).min(initial=np.inf))
     is_known = isinstance(constraint, Matroid)
