@@ -317,6 +317,25 @@ def test_every_numbered_statement_of_the_paper_has_a_row():
     assert [int(number) for number in re.findall(r"^\| Algorithm (\d)", ROWS, re.M)] == [1, 2, 3, 4, 5, 6]
 
 
+def test_all_pages_give_the_starts_of_the_pseudocode():
+    assert "| 1, 3, 4 | arbitrary elements" in PAPER
+    for page in ("glossary.md", "which-method.md"):
+        assert re.search(
+            r'"arbitrary"` \(Algorithms 1, 3 and 4\), `"empty"` \(2\)', (DOCS / page).read_text()
+        ), page
+    assert "T = 200" not in PAPER
+
+
+def test_slips_are_numbered_and_their_tests_are_named_after_them():
+    items = re.findall(r"^(\d+)\. (.*(?:\n +.*)*)", PAPER.split("## Slips of the printed form")[1], re.M)
+    assert [int(number) for number, _ in items] == list(range(1, len(items) + 1))
+    shown = {number: re.findall(r"`test_slip_(\d+)_", text) for number, text in items}
+    assert all(tests in ([], [number]) for number, tests in shown.items())
+    tests = "\n".join(path.read_text() for path in (ROOT / "tests" / "theory").glob("test_*.py"))
+    defined = re.findall(r"^def test_slip_(\d+)_", tests, re.M)
+    assert sorted(defined) == sorted(number for number, tests in shown.items() if tests)
+
+
 def test_the_tests_that_hold_the_paper_are_there():
     defined = {
         node.name

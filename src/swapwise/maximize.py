@@ -66,12 +66,13 @@ def maximize(
     start : str, method or independent set
         ``"auto"`` is the best this library knows for the problem at hand: working sets for ``LeastSquares``
         with many columns, rounds of second-order models for the other likelihoods with one coefficient per
-        element, else a greedy or an empty start. ``"empty"`` is the paper's. Further ``"arbitrary"`` (a
-        maximal set in index order), ``"greedy"``, ``"modular"``, ``"best-singleton"`` (completed to a maximal
-        set), ``"relaxation"`` (near the best fractional set, for objectives with a strong-concavity margin),
-        ``"model"`` (working sets or second-order models in any case), the answer of any other method (its
-        name, or an object with options), or any independent set, such as the result of another search. For
-        local search; other methods begin at the empty set, or at what is forced in.
+        element, else a greedy or an empty start. ``"empty"`` is the start of the paper's Algorithm 2, and
+        ``"arbitrary"`` (a maximal set in index order) of Algorithms 1, 3 and 4. Further ``"greedy"``,
+        ``"modular"``, ``"best-singleton"`` (completed to a maximal set), ``"relaxation"`` (near the best
+        fractional set, for objectives with a strong-concavity margin), ``"model"`` (working sets or
+        second-order models in any case), the answer of any other method (its name, or an object with
+        options), or any independent set, such as the result of another search. For local search; other
+        methods begin at the empty set, or at what is forced in.
     max_iter : int, optional
         Largest number of moves, the paper's T, after a start that was given by name; each new best set of an
         exhaustive search counts as one.

@@ -126,7 +126,20 @@ def test_slip_5_fewer_iterations_suffice():
     assert iterations_for(0.01, 10, 0.5, 1.0, p=2) < iterations_for(0.01, 10, 0.5, 1.0)
 
 
-def test_slip_6_a_rate_above_one_leads_straight_to_the_limit():
+def test_slip_6_the_best_element_may_not_be_allowed():
+    """Algorithm 5 begins at the element of largest value, whether it is independent or not; and δ is ε/s."""
+    objective, matroid = sw.Linear([1.0, 9.0, 2.0, 2.1]), sw.Partition(list("abcc"), {"a": 1, "b": 0, "c": 1})
+    begun = sw.maximize(objective, matroid, "oblivious", start="best-singleton", epsilon=0.1)
+    assert not matroid.is_independent([1])
+    assert begun.history[0].added == (0, 3)
+    # The swap of 2 for 3 gains 0.1 of 3: more than δ = ε/n with ε = 0.12, and less than ε/s.
+    n, s, epsilon = 4, 2, 0.12
+    for rate, stays in [(epsilon, True), (epsilon * s / n, False)]:
+        found = sw.maximize(objective, matroid, "oblivious", start=[0, 2], epsilon=rate)
+        assert (found.support.tolist() == [0, 2]) == stays
+
+
+def test_slip_7_a_rate_above_one_leads_straight_to_the_limit():
     """(1 − c)^T with c = 5 would be −64 or 16: a ratio above 1, or below 0."""
     c, limit = 5.0, 1 / 25
     assert limit * (1 - (1 - c) ** 3) > 1

@@ -179,7 +179,7 @@ def test_what_a_small_collection_violates_is_found(f, triple):
         assert_is_counterexample(f, triple, 2, 1, check_localizability(f, *triple, 2, 1))
 
 
-def test_the_published_definition_fails_for_linear_functions():
+def test_slip_4_the_published_definition_fails_for_linear_functions():
     """Without ℓ ≥ k: two additions of X*, no element of X goes out, k = 2 and ℓ = 1."""
     f, X, X_star = Linear([1.0, 1.0]), (0,), (0, 1)
     collection = [((1,), 2)]
