@@ -124,6 +124,7 @@ def written(figure):
         fake(without=["ising-10"]),
         fake(without=["regression-1000", "ising-20"]),
         fake(without=["paper"]).assign(promised=0.1),
+        fake()[lambda rows: rows["size"] <= 3],
     ],
     ids=[
         "default",
@@ -132,6 +133,7 @@ def written(figure):
         "without small graphs",
         "without what is large",
         "every guarantee",
+        "cut off",
     ],
 )
 def test_fonts_are_large_enough_and_nothing_covers_anything_else_or_is_cut_off(rows):

@@ -238,7 +238,7 @@ class TestWords:
         assert not any("not run" in note for note in footnotes(rows))
         is_slow = rows["setting"].eq("ising-20") & rows["method"].isin(["oblivious", "semi-oblivious"])
         cut = rows[~(is_slow & (rows["size"] > 2) & ((rows["size"] > 4) | (rows["method"] == "oblivious")))]
-        assert footnotes(cut)[-1] == "(f): larger sizes were not run: oblivious to 2 and semi-oblivious to 4."
+        assert footnotes(cut)[-1] == "(f): not run: oblivious beyond 2; semi-oblivious beyond 4."
         # A size at which nothing is proven was run.
         rows.loc[rows["part"] == "certificates", "proven"] = None
         assert not any("not run" in note for note in footnotes(rows))

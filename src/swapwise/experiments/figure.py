@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,9 @@ LEFT, RIGHT = 0.5, 0.06
 HEADING, TITLE, HEIGHT, X_LABEL, LEGEND, LONG_LEGEND, NOTE = 0.28, 0.24, 1.4, 0.37, 0.36, 0.98, 0.13
 # Panels of value against time stand two in a row, and are higher.
 WIDE_CELL, WIDE_RIGHT, HIGH, FAMILY_LEGEND = WIDTH / 2, 0.14, 1.9, 1.3
+
+# Letters in a line of the notes at the foot.
+LINE = 115
 
 # Points.
 SMALL, NORMAL, LARGE = 7.0, 7.5, 9.0
@@ -72,7 +76,7 @@ def draw_figure(rows: pd.DataFrame) -> Figure:
 
     beyond, scatters = panels_of(rows)[len(PAPER_PANELS) :], scatters_of(rows)
     row, high_row = TITLE + HEIGHT + X_LABEL, TITLE + HIGH + X_LABEL
-    notes = [*footnotes(rows), *filter(None, [scatter_note(rows)])]
+    notes = [line for note in (*footnotes(rows), scatter_note(rows)) for line in wrap(note, LINE)]
     foot = (len(notes) + 1) * NOTE
     height = 2 * (row + LEGEND) + foot
     height += HEADING + row + LONG_LEGEND if beyond else 0

@@ -380,7 +380,7 @@ def footnotes(rows: pd.DataFrame) -> list[str]:
     >>> row = {"setting": "ising-10", "part": "paper", "method": "random", "size": 1, "trial": 0,
     ...        "flavour": "default", "seed": 0, "quality": 0.3}
     >>> footnotes(pd.DataFrame([row], columns=COLUMNS))
-    ['One trial, so there is no spread; tight constants.', '(e): larger sizes were not run: random to 1.']
+    ['One trial, so there is no spread; tight constants.', '(e): not run: random beyond 1.']
     """
     by_panel = {panel: panel.curves(rows) for panel in panels_of(rows)}
     curves = [curve for found in by_panel.values() for curve in found]
@@ -403,6 +403,7 @@ def footnotes(rows: pd.DataFrame) -> list[str]:
     if letters:
         notes.append(f"{letters}: the paper left out the {listed(_SLOW)} searches, being too slow.")
     for panel, found in by_panel.items():
-        ends = [f"{x.name} to {x.until}" for x in found if x.until is not None]
-        notes += [f"({panel.letter}): larger sizes were not run: {listed(ends)}."] if ends else []
+        ends = sorted({curve.until for curve in found if curve.until is not None})
+        cut = [f"{' and '.join(x.name for x in found if x.until == end)} beyond {end}" for end in ends]
+        notes += [f"({panel.letter}): not run: {'; '.join(cut)}."] if cut else []
     return notes
