@@ -25,7 +25,7 @@ SETTINGS: dict[str, Setting] = {scatter.setting.name: scatter.setting for scatte
 
 def cells_of(settings: Sequence[str], trials: int) -> list[Cell]:
     """Return the cells of the grid that are in one of the tables: instances that all methods have."""
-    found = cells(trials, only=[*settings, "paper", "starts", "neighbours"])
+    found = cells(trials, only=[*settings, "paper", "printed", "starts", "neighbours"])
     common = {(x.key[0], x.size, x.trial) for x in found if x.block.procedure.part == "neighbours"}
     wanted = {name: {*methods_of(SETTINGS[name]), *starts_of(SETTINGS[name])} for name in settings}
     return [x for x in found if (x.key[0], x.size, x.trial) in common and x.key[2] in wanted[x.key[0]]]

@@ -100,6 +100,7 @@ def test_the_manifest_says_how_it_was_made(whole):
         "jobs": 1,
         "only": ["regression", "ising-10", "modular", "random-residual-greedy"],
         "quick": False,
+        "start": "both",
     }
     assert (manifest["rows"], manifest["wanted"]) == (N_ROWS, N_ROWS)
     assert session["rows"] == N_ROWS

@@ -86,9 +86,9 @@ def as_in_the_paper(trials=2):
 def find(rows, words, plain=False):
     """What became of the one claim that ends with these words."""
     chosen = [
-        (where, sentence, check)
-        for where, sentence, check in CLAIMS
-        if sentence.rstrip(".").endswith(words) and ("plain" in where) == plain
+        claim
+        for claim in CLAIMS
+        if claim.sentence.rstrip(".").endswith(words) and ("plain" in claim.where) == plain
     ]
     with pytest.MonkeyPatch.context() as patch:  # the others take their time
         patch.setattr(claims, "CLAIMS", chosen)
@@ -123,6 +123,53 @@ def test_all_claims_hold_where_the_rows_are_as_in_the_paper():
 R200 = {"setting": "regression-200"}
 V10, V20 = {"setting": "ising-10"}, {"setting": "ising-20"}
 NON, OBLIVIOUS, MODULAR = ({"method": name} for name in ("non-oblivious", "oblivious", "modular"))
+
+
+def from_both(rows):
+    """The rows, and the same for searches from the start that is printed."""
+    is_search = (rows["part"] == "paper") & rows["method"].isin(LOCAL)
+    printed = rows[is_search].assign(part="printed", method=rows["method"] + " from arbitrary")
+    there = rows["method"].isin(printed["method"])  # those of the neighbours
+    return pd.concat([rows[~there], printed], ignore_index=True)
+
+
+class TestStarts:
+    def test_a_claim_about_searches_is_judged_for_each_start(self):
+        rows = from_both(as_in_the_paper())
+        found = findings(rows)
+        assert [x for x in found if x.start != "arbitrary"] == findings(as_in_the_paper())
+        assert summary(found) == (
+            "from empty 31 hold, 0 do not, 2 not measured; from arbitrary 28 hold, 0 do not, 5 not measured"
+        )
+        # The plain program has no rows from there.
+        theirs = [x for x in found if x.start == "arbitrary" and x.verdict == "not measured"]
+        assert {x.where for x in theirs if "plain" not in x.where} == {"Related work, sparse optimization"}
+
+    def test_each_start_has_a_verdict_of_its_own(self, monkeypatch):
+        words = "achieves a higher objective value"
+        monkeypatch.setattr(claims, "CLAIMS", [x for x in CLAIMS if x.sentence.endswith(words)])
+        method = {"method": "non-oblivious from arbitrary"}
+        rows = changed(from_both(as_in_the_paper()), "quality", 0.8, size=3, **R200, **method)
+        empty, arbitrary = findings(rows)
+        assert (empty.ruling, arbitrary.ruling) == ("holds from empty", "does not hold from arbitrary")
+        assert "Not ahead of random-residual-greedy at capacity 3" in arbitrary.remark
+        page = to_markdown([empty, arbitrary])
+        assert "regression: holds from empty; does not hold from arbitrary\n\n> In comparison" in page
+        assert page.count("\n## ") == 1
+        assert f"\n\nFrom arbitrary: {arbitrary.measured}\n\n*Higher" in page
+
+    def test_local_optima_of_both_starts_are_compared_with_the_best_of_all(self):
+        rows = changed(
+            from_both(as_in_the_paper()), "value", 0.3, method="oblivious from arbitrary", size=2, **R200
+        )
+        chosen = [x for x in findings(rows) if x.sentence.startswith("localizability")]
+        assert [x.ruling for x in chosen] == ["holds from empty", "does not hold from arbitrary"]
+
+    def test_only_the_starts_that_were_run_are_judged(self):
+        rows = from_both(as_in_the_paper())
+        rows = rows[~((rows["part"] == "paper") & rows["method"].isin(LOCAL))]
+        assert {x.start for x in findings(rows)} == {"", "arbitrary"}
+        assert {x.start for x in findings(rows[rows["part"] != "printed"])} == {"", "empty"}
 
 
 def test_a_running_time_that_is_shorter_is_similar_enough():

@@ -40,7 +40,7 @@ class TestPanels:
             assert axes.get_yscale() == ("log" if panel.log else "linear")
             assert axes.get_xticks().tolist() == panel.sizes
             curves = panel.curves(rows)
-            assert list(lines(axes)) == [curve.label for curve in curves]
+            assert list(lines(axes)) == [curve.name for curve in curves]
             for curve, line in zip(curves, axes.get_lines(), strict=True):
                 assert line.get_ydata() == pytest.approx(curve.mean)
                 assert np.rint(line.get_xdata()).tolist() == curve.x.tolist()
@@ -90,7 +90,10 @@ class TestPanels:
         shared = [[text.get_text() for text in legend.get_texts()] for legend in figure.legends]
         for names, panels in zip(shared[:2], (figure.axes[:3], figure.axes[3:6]), strict=True):
             assert set(names) == set().union(*(lines(axes) for axes in panels))
-            assert names[:4] == ["oblivious", "oblivious (new)", "semi-oblivious", "semi-oblivious (new)"]
+            both = [
+                [name, f"{name} from arbitrary"] for name in ("oblivious", "semi-oblivious", "non-oblivious")
+            ]
+            assert names[:6] == [name for pair in both for name in pair]
         for axes in figure.axes[6:9]:
             assert [text.get_text() for text in axes.get_legend().get_texts()] == list(lines(axes))
 
@@ -121,6 +124,7 @@ def written(figure):
         fake(without=["ising-10"]),
         fake(without=["regression-1000", "ising-20"]),
         fake(without=["paper"]).assign(promised=0.1),
+        fake()[lambda rows: rows["size"] <= 3],
     ],
     ids=[
         "default",
@@ -129,6 +133,7 @@ def written(figure):
         "without small graphs",
         "without what is large",
         "every guarantee",
+        "cut off",
     ],
 )
 def test_fonts_are_large_enough_and_nothing_covers_anything_else_or_is_cut_off(rows):

@@ -42,8 +42,22 @@ class TestWhatIsInIt:
 
     def test_what_goes_beyond_is_for_the_default_flavour(self):
         parts = {cell.key[1] for cell in cells(1)}
-        assert parts == {"paper", "plain", "starts", "pairs", "certificates", "neighbours"}
-        assert {cell.key[1] for cell in cells(1, flavour="as-published")} == {"paper", "plain"}
+        assert parts == {"paper", "printed", "plain", "starts", "pairs", "certificates", "neighbours"}
+        assert {cell.key[1] for cell in cells(1, flavour="as-published")} == {"paper", "printed", "plain"}
+
+    @pytest.mark.parametrize("flavour", ["default", "as-published"])
+    def test_the_searches_of_the_paper_from_either_start(self, flavour):
+        both = [cell.key for cell in cells(3, flavour=flavour)]
+        found = {part: [key for key in both if key[1] == part] for part in ("paper", "printed")}
+        searches = [key for key in found["paper"] if key[2] in LOCAL_SEARCHES]
+        printed = [(key[0], "printed", f"{key[2]} from arbitrary", *key[3:]) for key in searches]
+        assert found["printed"] == printed
+        without = {
+            start: [cell.key for cell in cells(3, flavour=flavour, start=start)]
+            for start in ("empty", "arbitrary")
+        }
+        assert without["empty"] == [key for key in both if key not in set(printed)]
+        assert set(both) - set(without["arbitrary"]) == set(searches)
 
     def test_beyond_the_paper(self):
         found = cells(1)
@@ -55,9 +69,11 @@ class TestWhatIsInIt:
         timed = {cell.key[:2] for cell in cells(1) if cell.is_timed}
         assert timed == {
             ("regression-200", "paper"),
+            ("regression-200", "printed"),
             ("regression-200", "plain"),
             ("regression-200", "neighbours"),
             ("ising-10", "paper"),
+            ("ising-10", "printed"),
             ("ising-10", "neighbours"),
         }
 
@@ -81,13 +97,15 @@ class TestNeighbours:
         assert can - {"random"} <= ran
         rule = "oblivious" if setting.experiment == "regression" else "semi-oblivious"
         wanted = {"auto", *(f"{rule} from {name}" for name in can)}
-        assert wanted <= methods_of(found, setting.name, "starts")
+        assert wanted <= methods_of(found, setting.name, "starts") | methods_of(
+            found, setting.name, "printed"
+        )
 
     def test_what_was_there_before_comes_first_and_in_its_order(self):
         keys = [cell.key for cell in cells(2)]
         before = [
             cell.key
-            for block in (*grid.PAPER, *grid.PLAIN, *grid.BEYOND)
+            for block in (*grid.PAPER, *grid.PRINTED, *grid.PLAIN, *grid.BEYOND)
             for cell in grid._cells_of(block, 2, grid.SEED, "default")
         ]
         assert keys[: len(before)] == before
@@ -134,6 +152,7 @@ class TestSubsets:
                 {"only": ["ising-20", "random-residual-greedy"]},
                 "nothing is ising-20 and random-residual",
             ),
+            ({"start": "greedy"}, "start must be one of both, empty, arbitrary; got 'greedy'"),
             ({"flavour": "new"}, "flavour must be one of default, as-published; got 'new'"),
         ],
     )

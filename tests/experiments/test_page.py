@@ -1,11 +1,11 @@
 """The page opens without a network, shows everything, and a real browser has nothing to complain of."""
 
 import re
-from dataclasses import dataclass
 from html import unescape
 
 import pytest
 
+from swapwise.experiments.claims import Finding
 from swapwise.experiments.page import render_page
 from swapwise.experiments.panels import BEYOND_PANELS, PAPER_PANELS
 from tests.experiments.test_panels import BAD_ROWS, fake, row, table
@@ -18,18 +18,14 @@ PANELS = (*PAPER_PANELS, *BEYOND_PANELS)
 opened = pages.opened
 
 
-@dataclass
-class Claim:
-    where: str = "(a)"
-    sentence: str = "ten times faster"
-    measured: str = "11 times"
-    verdict: str = "holds"
-    remark: str = ""
+def finding(*given, verdict="holds", start=""):
+    usual = ("(a)", "ten times faster", "11 times", verdict, "")
+    return Finding(*(given or usual), start)
 
 
 @pytest.fixture(scope="module")
 def page():
-    claims = [Claim(), Claim(verdict="does not hold"), Claim(verdict="not measured")]
+    claims = [finding(), finding(verdict="does not hold", start="arbitrary"), finding(verdict="not measured")]
     return render_page(fake(), claims, {"seed": 7, "machine": {"cores": 2}})
 
 
@@ -93,7 +89,13 @@ class TestContent:
 
     def test_claims(self, page):
         text = Reader(page).text["claims"]
-        for words in ("ten times faster", "11 times", "✓ holds", "✗ does not hold", "– not measured"):
+        for words in (
+            "ten times faster",
+            "11 times",
+            "✓ holds",
+            "✗ does not hold from arbitrary",
+            "– not measured",
+        ):
             assert words in text
         assert "No claims were looked at" in render_page(table(row(quality=1.0)), [], {})
 
@@ -137,7 +139,7 @@ class TestContent:
 
     def test_everything_from_data_is_escaped(self):
         rows = table(row(quality=1.0), row(setting=EVIL, method=EVIL, quality=1.0))
-        claim = Claim(EVIL, EVIL, EVIL, EVIL, EVIL)
+        claim = finding(EVIL, EVIL, EVIL, EVIL, EVIL)
         page = render_page(rows, [claim], {EVIL: {EVIL: EVIL}, "list": [EVIL]})
         assert EVIL not in page
         assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 11
@@ -180,7 +182,7 @@ def test_every_curve_is_drawn():
     rows = fake(trials=1, without=["ising-20", "certificates"])
     page = render_page(rows, [], {"evil": EVIL})
     for panel in PANELS:
-        assert curves(page, panel.letter) == [curve.label for curve in panel.curves(rows)], panel.letter
+        assert curves(page, panel.letter) == [curve.name for curve in panel.curves(rows)], panel.letter
 
 
 def test_only_what_is_guaranteed_is_hollow(page):
@@ -212,7 +214,7 @@ document.body.dataset.broken = broken.join(" ");
 class TestInChromium:
     def test_words_of_claims_are_whole(self, opened):
         long = " ".join(["approximation guarantees of localizability"] * 30)
-        page = render_page(fake(), [Claim("Abstract", long, long, "not measured", long)], {})
+        page = render_page(fake(), [finding("Abstract", long, long, "not measured", long)], {})
         assert 'data-broken=""' in opened(then(page, BROKEN))
 
     @pytest.mark.parametrize(

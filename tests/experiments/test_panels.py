@@ -1,11 +1,13 @@
 """Panels hold the curves that they should, with means and spreads as computed by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from swapwise.experiments.comparisons import best_known_share
-from swapwise.experiments.grid import BEYOND, PAPER, cells
+from swapwise.experiments.grid import BEYOND, PAPER, PRINTED, cells
 from swapwise.experiments.measure import COLUMNS
 from swapwise.experiments.panels import (
     BEYOND_PANELS,
@@ -16,6 +18,7 @@ from swapwise.experiments.panels import (
     log_range,
     panels_of,
 )
+from swapwise.experiments.procedures import LOCAL_SEARCHES
 
 pytestmark = pytest.mark.experiments
 
@@ -32,11 +35,11 @@ def table(*rows):
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def fake(flavour="default", trials=3, without=()):
+def fake(flavour="default", trials=3, without=(), start="both"):
     """A row for each cell of the whole grid, with made-up figures; ``without`` settings or parts."""
     rng = np.random.default_rng(0)
     rows = []
-    for cell in cells(trials, flavour=flavour):
+    for cell in cells(trials, flavour=flavour, start=start):
         key = dict(zip(COLUMNS, cell.key, strict=False))
         if {key["setting"], key["part"]} & set(without):
             continue
@@ -50,11 +53,11 @@ def fake(flavour="default", trials=3, without=()):
 
 
 def labels(letter, rows):
-    return [curve.label for curve in ALL[letter].curves(rows)]
+    return [curve.name for curve in ALL[letter].curves(rows)]
 
 
-def curve_of(letter, label, rows):
-    return {curve.label: curve for curve in ALL[letter].curves(rows)}[label]
+def curve_of(letter, name, rows):
+    return {curve.name: curve for curve in ALL[letter].curves(rows)}[name]
 
 
 class TestDeclared:
@@ -78,7 +81,7 @@ class TestDeclared:
     def test_every_line_is_in_the_grid(self):
         grid = {
             (block.setting, block.procedure.part, block.procedure.name, size)
-            for block in (*PAPER, *BEYOND)
+            for block in (*PAPER, *PRINTED, *BEYOND)
             for size in block.sizes or block.setting.sizes
         }
         for panel in PAPER_PANELS:
@@ -95,34 +98,42 @@ class TestDeclared:
         looks = list(zip(shapes, colors, strict=True))
         assert len(set(looks)) == len(looks)
         if panel in PAPER_PANELS:
-            assert len(set(shapes)) == len(set(colors)) == len(looks)
+            assert len(set(shapes)) == len(looks)
+            # A search has one colour, and is dashed from the start that is printed.
+            looks = {line.method: line.style for line in panel.lines}
+            for method in LOCAL_SEARCHES:
+                assert looks[f"{method} from arbitrary"] == replace(looks[method], dash="dash")
+            assert len(set(colors)) == len(looks) - 3
 
 
 class TestCurves:
     def test_methods_in_the_fixed_order(self):
         rows = fake().sample(frac=1, random_state=0).reset_index(drop=True)
-        assert labels("a", rows) == labels("b", rows) == list(NAMES[:5])
-        assert NAMES[3:] == ("random residual greedy", "modular", "random")
-        assert labels("d", rows) == labels("e", rows) == [*NAMES[:3], "modular", "random"]
+        printed = [f"{method} from arbitrary" for method in LOCAL_SEARCHES]
+        regression = [*LOCAL_SEARCHES, "random residual greedy", "modular", *printed]
+        graphs = [*LOCAL_SEARCHES, "modular", "random", *printed]
+        assert labels("a", rows) == labels("b", rows) == labels("c", rows) == regression
+        assert labels("d", rows) == labels("e", rows) == labels("f", rows) == graphs
+        assert set(NAMES) == {*regression, *graphs}
+        assert labels("a", fake(start="empty")) == regression[:5]
+        assert labels("a", fake(start="arbitrary")) == regression[3:]
 
     def test_what_the_paper_left_out_is_new(self):
         rows = fake()
-        first = ["oblivious (new)", "semi-oblivious (new)", "non-oblivious"]
-        assert labels("c", rows) == [*first, "random residual greedy", "modular"]
-        assert labels("f", rows) == [*first, "modular", "random"]
-        assert [curve.is_new for curve in ALL["f"].curves(rows)] == [True, True, False, False, False]
-        assert not any("new" in label for letter in "abdeghi" for label in labels(letter, rows))
+        new = {letter: [x.name for x in panel.curves(rows) if x.is_new] for letter, panel in ALL.items()}
+        slow = [f"{method}{start}" for start in ("", " from arbitrary") for method in LOCAL_SEARCHES[:2]]
+        assert new == {letter: slow if letter in "cf" else [] for letter in ALL}
 
     def test_beyond_the_paper(self):
         rows = fake()
         starts = ("empty", "modular", "greedy")
         assert labels("g", rows) == [f"{m} from {s}" for m in ("oblivious", "non-oblivious") for s in starts]
-        assert {f"{method} from greedy, q = 2" for method in NAMES[:3]} < set(labels("h", rows))
+        assert {f"{method} from greedy, q = 2" for method in LOCAL_SEARCHES} < set(labels("h", rows))
         assert {f"oblivious from {start}, q = 1" for start in starts} < set(labels("h", rows))
         proven = ["n = 200", "n = 200, ridge", "|V| = 10, ridge"]
         expected = [*(f"proven: {name}" for name in proven), "guaranteed: n = 200"]
         assert labels("i", rows) == [*expected, "guaranteed: n = 200, ridge"]
-        colors = {curve.label: curve.style.color for curve in ALL["i"].curves(rows)}
+        colors = {curve.name: curve.style.color for curve in ALL["i"].curves(rows)}
         assert colors["proven: n = 200"] == colors["guaranteed: n = 200"]
 
     def test_a_trivial_bound_is_a_gap_in_the_line(self):
@@ -132,7 +143,7 @@ class TestCurves:
         curve = curve_of("i", "proven: n = 200", rows)
         np.testing.assert_array_equal(curve.mean, [0.9, np.nan, 1.0])
         assert (curve.x.tolist(), curve.trials.tolist()) == ([1, 2, 3], [1, 0, 1])
-        assert footnotes(rows) == ["One trial, so there is no spread; tight constants."]
+        assert footnotes(rows)[0] == "One trial, so there is no spread; tight constants."
 
     def test_mean_and_standard_deviation(self):
         values = {1: [0.1, 0.4, 0.7], 3: [0.5, 0.6]}
@@ -212,8 +223,25 @@ class TestWords:
         assert words in footnotes(rows)[0]
 
     def test_new_is_explained_where_it_is_seen(self):
-        assert "(new): the paper" in footnotes(fake())[1]
-        assert len(footnotes(fake(without=["regression-1000", "ising-20"]))) == 1
+        assert footnotes(fake())[2] == (
+            "(c) and (f): the paper left out the oblivious and semi-oblivious searches, being too slow."
+        )
+        assert "(f): the" in footnotes(fake(without=["regression-1000"]))[2]
+        assert len(footnotes(fake(without=["regression-1000", "ising-20"]))) == 2
+
+    def test_the_start_is_explained_where_it_is_seen(self):
+        assert "as Algorithms 1, 3 and 4 are printed" in footnotes(fake())[1]
+        assert not any("Algorithm" in note for note in footnotes(fake(start="empty")))
+
+    def test_curves_that_were_cut_off_are_named(self):
+        rows = fake()
+        assert not any("not run" in note for note in footnotes(rows))
+        is_slow = rows["setting"].eq("ising-20") & rows["method"].isin(["oblivious", "semi-oblivious"])
+        cut = rows[~(is_slow & (rows["size"] > 2) & ((rows["size"] > 4) | (rows["method"] == "oblivious")))]
+        assert footnotes(cut)[-1] == "(f): not run: oblivious beyond 2; semi-oblivious beyond 4."
+        # A size at which nothing is proven was run.
+        rows.loc[rows["part"] == "certificates", "proven"] = None
+        assert not any("not run" in note for note in footnotes(rows))
 
     @pytest.mark.parametrize("seconds", [[0.002, 0.003], [0.0013, 0.035], [0.5, 0.9], [1e-4, 20.0]])
     def test_log_axes_have_two_powers_of_ten(self, seconds):

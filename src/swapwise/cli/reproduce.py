@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from io import BytesIO
 from pathlib import Path
 from time import perf_counter
@@ -32,6 +33,18 @@ STOPPED = "Interrupted; the same command resumes it."
 TRIALS, QUICK_TRIALS, SEED = 10, 2, 2020
 
 
+class Start(StrEnum):
+    """Where the paper's local searches begin.
+
+    >>> Start("arbitrary").value
+    'arbitrary'
+    """
+
+    EMPTY = "empty"
+    ARBITRARY = "arbitrary"
+    BOTH = "both"
+
+
 def reproduce(
     trials: Annotated[
         int | None,
@@ -49,6 +62,7 @@ def reproduce(
         Path | None,
         typer.Option(file_okay=False, help="The folder of the results; by default one in results/."),
     ] = None,
+    start: Annotated[Start, typer.Option(help="Where the paper's local searches begin.")] = Start.BOTH,
     as_published: Annotated[
         bool, flag("--as-published", help="One M for all moves, as the algorithms are printed.")
     ] = False,
@@ -69,11 +83,12 @@ def reproduce(
     if jobs != -1 and jobs < 1:
         raise typer.BadParameter(f"jobs must be at least 1, or -1 for one per core; got {jobs}")
     try:
-        grid = cells(trials, seed, flavour, quick=quick, only=names)
+        grid = cells(trials, seed, flavour, start=start, quick=quick, only=names)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     options = {
         "flavour": flavour,
+        "start": start.value,
         "quick": quick,
         "only": names,
         "trials": trials,
@@ -96,12 +111,15 @@ def reproduce(
 def _name_of(options: dict[str, Any]) -> str:
     """Return a folder name that tells runs with other options apart: none overwrites another's figure.
 
-    >>> _name_of({"flavour": "default", "quick": False, "only": [], "trials": 10, "seed": 2020})
+    >>> usual = {"flavour": "default", "start": "both", "quick": False, "only": []}
+    >>> _name_of({**usual, "trials": 10, "seed": 2020})
     'default'
-    >>> _name_of({"flavour": "default", "quick": True, "only": ["ising-20"], "trials": 3, "seed": 1})
-    'default-quick-ising-20-3-trials-seed-1'
+    >>> _name_of({**usual, "start": "empty", "quick": True, "only": ["ising-20"], "trials": 3, "seed": 1})
+    'default-from-empty-quick-ising-20-3-trials-seed-1'
     """
-    words = [options["flavour"], *(["quick"] if options["quick"] else []), *options["only"]]
+    words = [options["flavour"]]
+    words += [] if options["start"] == Start.BOTH else [f"from {options['start']}"]
+    words += [*(["quick"] if options["quick"] else []), *options["only"]]
     usual = QUICK_TRIALS if options["quick"] else TRIALS
     words += [] if options["trials"] == usual else [f"{options['trials']} trials"]
     words += [] if options["seed"] == SEED else [f"seed {options['seed']}"]
@@ -234,7 +252,7 @@ def _show(
     """Print the means that the figure shows, what became of the claims, and where everything is."""
     from swapwise.experiments.claims import summary
 
-    paper = rows[rows["part"] == "paper"]
+    paper = rows[rows["part"].isin(["paper", "printed"])]
     for setting, some in paper.groupby("setting", sort=False):
         counts = some.groupby(["method", "size"]).size()
         trials = f"{counts.min()} to {counts.max()}" if counts.min() < counts.max() else str(counts.max())

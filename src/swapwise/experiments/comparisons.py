@@ -10,6 +10,7 @@ import pandas as pd
 
 from swapwise.experiments.grid import COORDINATES, GRID, PAPER
 from swapwise.experiments.measure import COLUMNS
+from swapwise.experiments.procedures import EMPTY, LOCAL_SEARCHES
 
 SETTINGS = {block.setting.name: block.setting for block in PAPER}
 #: The sizes of the grid, by setting and method.
@@ -48,6 +49,25 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.dropna(subset=[name for name in COORDINATES if name not in ("flavour", "seed")])
 
 
+def searches_from(rows: pd.DataFrame, start: str) -> pd.DataFrame:
+    """Return rows in which the paper's searches from this start go by the bare names of their methods.
+
+    Those from the empty set do already; if they are not asked for, their names say where they begin.
+
+    >>> methods = ["oblivious", "oblivious from arbitrary"]
+    >>> rows = pd.DataFrame({"part": ["paper", "printed"], "method": methods})
+    >>> searches_from(rows, "arbitrary").values.tolist()
+    [['starts', 'oblivious from empty'], ['paper', 'oblivious']]
+    """
+    if start == EMPTY:
+        return rows
+    renamed: dict[str, str] = {}
+    for name in (f"{kind}{method}" for kind in ("", "plain ") for method in LOCAL_SEARCHES):
+        renamed |= {name: f"{name} from {EMPTY}", f"{name} from {start}": name}
+    parts = rows["part"].mask((rows["part"] == "paper") & rows["method"].isin(LOCAL_SEARCHES), "starts")
+    return rows.assign(method=rows["method"].replace(renamed), part=parts.replace("printed", "paper"))
+
+
 def best_known_share(rows: pd.DataFrame) -> pd.Series:
     """Return every value divided by the largest that any method found on the same instance and size.
 
@@ -58,7 +78,7 @@ def best_known_share(rows: pd.DataFrame) -> pd.Series:
     >>> best_known_share(rows).tolist()
     [0.75, 1.0]
     """
-    comparable = rows[rows["part"].isin(["paper", "starts", "pairs", "neighbours"])]
+    comparable = rows[rows["part"].isin(["paper", "printed", "starts", "pairs", "neighbours"])]
     value = pd.to_numeric(comparable["value"]).astype(float)
     instance = [comparable[name] for name in ("setting", "seed", "trial", "size")]
     return (value / value.groupby(instance, dropna=False).transform("max")).reindex(rows.index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
 # Every panel has the same place in its cell, whatever its labels: then all axes are of one size and in line.
 WIDTH, CELL = 6.75, 2.25
 LEFT, RIGHT = 0.5, 0.06
-HEADING, TITLE, HEIGHT, X_LABEL, LEGEND, LONG_LEGEND, FOOT = 0.28, 0.24, 1.4, 0.37, 0.36, 0.98, 0.46
+HEADING, TITLE, HEIGHT, X_LABEL, LEGEND, LONG_LEGEND, NOTE = 0.28, 0.24, 1.4, 0.37, 0.36, 0.98, 0.13
 # Panels of value against time stand two in a row, and are higher.
 WIDE_CELL, WIDE_RIGHT, HIGH, FAMILY_LEGEND = WIDTH / 2, 0.14, 1.9, 1.3
+
+# Letters in a line of the notes at the foot.
+LINE = 115
 
 # Points.
 SMALL, NORMAL, LARGE = 7.0, 7.5, 9.0
@@ -72,7 +76,9 @@ def draw_figure(rows: pd.DataFrame) -> Figure:
 
     beyond, scatters = panels_of(rows)[len(PAPER_PANELS) :], scatters_of(rows)
     row, high_row = TITLE + HEIGHT + X_LABEL, TITLE + HIGH + X_LABEL
-    height = 2 * (row + LEGEND) + FOOT
+    notes = [line for note in (*footnotes(rows), scatter_note(rows)) for line in wrap(note, LINE)]
+    foot = (len(notes) + 1) * NOTE
+    height = 2 * (row + LEGEND) + foot
     height += HEADING + row + LONG_LEGEND if beyond else 0
     height += HEADING + 2 * high_row + FAMILY_LEGEND if scatters else 0
     figure = Figure(figsize=(WIDTH, height), facecolor="white")
@@ -87,8 +93,7 @@ def draw_figure(rows: pd.DataFrame) -> Figure:
     if scatters:
         _write_heading(figure, "The neighbours", top)
         _draw_scatters(figure, scatters, rows, top - HEADING)
-    notes = "\n".join(filter(None, [*footnotes(rows), scatter_note(rows)]))
-    figure.text(0.5, FOOT / 2 / height, notes, ha="center", va="center", fontsize=SMALL)
+    figure.text(0.5, foot / 2 / height, "\n".join(notes), ha="center", va="center", fontsize=SMALL)
     return figure
 
 
@@ -112,12 +117,12 @@ def _draw_row(
         handles = _draw_panel(axes, panel, curves)
         entries = list(zip(curves, handles, strict=True))
         if shares_legend:
-            shared.update({curve.label: (curve, handle) for curve, handle in entries})
+            shared.update({curve.name: (curve, handle) for curve, handle in entries})
         elif entries:
             at = ((rank + 0.5) * CELL / width, legend_at)
             axes.legend(
                 handles,
-                [curve.label for curve in curves],
+                [curve.name for curve in curves],
                 loc="upper center",
                 bbox_to_anchor=at,
                 bbox_transform=figure.transFigure,
@@ -198,16 +203,16 @@ def _draw_curves(axes: Axes, chart: Chart) -> list[Artist]:
 
 
 def _shared_legend(figure: Figure, entries: Iterable[tuple[Curve, Artist]], at: float) -> None:
-    """Put one legend beneath a row; a new curve stands below what it is new of."""
-    ordered = sorted(entries, key=lambda entry: (NAMES.index(entry[0].name), entry[0].is_new))
+    """Put one legend beneath a row; a search from another start stands below the one from the empty set."""
+    ordered = sorted(entries, key=lambda entry: NAMES.index(entry[0].name))
     figure.legend(
         [handle for _, handle in ordered],
-        [curve.label for curve, _ in ordered],
+        [curve.name for curve, _ in ordered],
         loc="upper center",
         bbox_to_anchor=(0.5, at),
         ncols=len(ordered) if len(ordered) <= 5 else 4,
-        columnspacing=2.0,
-        **_LEGEND_LOOKS,
+        columnspacing=1.0,
+        **_LEGEND_LOOKS | {"handlelength": 2.4},
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,9 +11,11 @@ import numpy as np
 
 from swapwise.experiments.neighbours import neighbours, searches_from_others
 from swapwise.experiments.procedures import (
+    ARBITRARY,
     DEFAULT,
     FLAVOURS,
     LOCAL_SEARCHES,
+    STARTS,
     Plain,
     Procedure,
     Proof,
@@ -30,6 +32,9 @@ Row = dict[str, Any]
 
 #: The seed of runs that do not give one: the year of the paper.
 SEED = 2020
+
+#: The parts whose running times are shown, in the settings that are timed.
+TIMED = ("paper", "printed", "plain", "neighbours")
 
 # A quick run leaves out what takes longer than this, roughly.
 QUICK_SECONDS = 0.5
@@ -87,7 +92,7 @@ class Cell:
     @property
     def is_timed(self) -> bool:
         """Whether its running time is shown: then nothing else may run beside it."""
-        return self.block.setting.timed and self.block.procedure.part in ("paper", "plain", "neighbours")
+        return self.block.setting.timed and self.block.procedure.part in TIMED
 
     @property
     def seconds(self) -> float:
@@ -123,8 +128,14 @@ PAPER: tuple[Block, ...] = (
     *_blocks(ISING_10, {**dict.fromkeys(LOCAL_SEARCHES, 0.08), "modular": 0.02, "random": 0.002}),
     *_blocks(
         ISING_20,
-        {"oblivious": 7.0, "semi-oblivious": 1.5, "non-oblivious": 0.1, "modular": 0.05, "random": 0.01},
+        {"oblivious": 3.0, "semi-oblivious": 1.0, "non-oblivious": 0.1, "modular": 0.05, "random": 0.01},
     ),
+)
+#: The same searches from the start that is printed.
+PRINTED: tuple[Block, ...] = tuple(
+    replace(block, procedure=Search(block.procedure.name, ARBITRARY))
+    for block in PAPER
+    if block.procedure.name in LOCAL_SEARCHES
 )
 PLAIN: tuple[Block, ...] = (
     Block(REGRESSION_200, Plain("oblivious"), 2.5, _EVERY_OTHER, most_trials=3),
@@ -158,7 +169,7 @@ _SLOWER = {"frank-wolfe": 12.0, "streak": 10.0, "sieve": 4.0, "filmus-ward": 3.0
 def _neighbours(setting: Setting) -> list[Block]:
     """Return blocks of the methods around the paper, and of local search from each of them."""
     took, most, sizes = _NEIGHBOURS[setting]
-    known = {block.procedure for block in BEYOND if block.setting == setting}
+    known = {block.procedure for block in (*PRINTED, *BEYOND) if block.setting == setting}
     found = [one for one in (*neighbours(setting), *searches_from_others(setting)) if one not in known]
     slower = {one: _SLOWER.get(one.name.rpartition(" ")[2]) for one in found}
     return [
@@ -170,8 +181,11 @@ def _neighbours(setting: Setting) -> list[Block]:
 
 
 NEIGHBOURS: tuple[Block, ...] = tuple(block for setting in _NEIGHBOURS for block in _neighbours(setting))
+#: Both of the starts that the paper's searches have here.
+BOTH = "both"
+
 #: All that is declared, in the order of rows.
-GRID: tuple[Block, ...] = (*PAPER, *PLAIN, *BEYOND, *NEIGHBOURS)
+GRID: tuple[Block, ...] = (*PAPER, *PRINTED, *PLAIN, *BEYOND, *NEIGHBOURS)
 
 
 def cells(
@@ -179,6 +193,7 @@ def cells(
     seed: int = SEED,
     flavour: str = DEFAULT,
     *,
+    start: str = BOTH,
     quick: bool = False,
     only: Sequence[str] = (),
 ) -> list[Cell]:
@@ -192,6 +207,8 @@ def cells(
         A part of every coordinate.
     flavour : "default" or "as-published"
         What goes beyond the paper is for the default flavour only.
+    start : "both", "empty" or "arbitrary"
+        Where the paper's local searches begin.
     quick : bool
         Leave out what takes more than half a second or so.
     only : names
@@ -207,13 +224,17 @@ def cells(
     """
     if flavour not in FLAVOURS:
         raise ValueError(f"flavour must be one of {', '.join(FLAVOURS)}; got {flavour!r}")
+    if start not in (BOTH, *STARTS):
+        raise ValueError(f"start must be one of {', '.join((BOTH, *STARTS))}; got {start!r}")
     chosen = _by_kind(only)
     left_out = set() if plain_is_there() else set(PLAIN)
     left_out |= set() if flavour == DEFAULT else {*BEYOND, *NEIGHBOURS}
     found = [
         cell
         for block in GRID
-        if block not in left_out and all(_kinds(block)[kind] in wanted for kind, wanted in chosen.items())
+        if block not in left_out
+        and (start == BOTH or block.procedure.printed_start in (None, start))
+        and all(_kinds(block)[kind] in wanted for kind, wanted in chosen.items())
         for cell in _cells_of(block, trials, seed, flavour)
         if not quick or cell.seconds <= QUICK_SECONDS
     ]

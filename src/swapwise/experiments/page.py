@@ -47,7 +47,7 @@ def render_page(
     ----------
     rows : pandas.DataFrame
         As for :func:`swapwise.experiments.figure.draw_figure`.
-    findings : sequence of objects with where, sentence, measured, verdict and remark
+    findings : sequence of :class:`swapwise.experiments.claims.Finding`
         The paper's claims and what became of them.
     manifest : mapping
         How the rows were made, as JSON has it; shown as a table. If it says that the run is not complete,
@@ -132,7 +132,7 @@ def _claims(findings: Sequence[Any]) -> str:
     lines = []
     for one in findings:
         kind, mark = _VERDICTS.get(one.verdict, ("open", "–"))
-        cells = (one.where, one.sentence, one.measured, f"{mark} {one.verdict}", one.remark)
+        cells = (one.where, one.sentence, one.measured, f"{mark} {one.ruling}", one.remark)
         looks = ("where", "", "", f"verdict {kind}", "")
         lines.append("<tr>" + "".join(map(_claim_cell, _CLAIM_HEADS, looks, cells)) + "</tr>")
     head = "".join(f'<th scope="col">{name}</th>' for name in _CLAIM_HEADS)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from swapwise.experiments.comparisons import best_known_share
+from swapwise.experiments.comparisons import DECLARED, best_known_share, listed
 from swapwise.experiments.measure import COLUMNS
-from swapwise.experiments.procedures import AS_PUBLISHED, DEFAULT, FLAVOURS, LOCAL_SEARCHES
+from swapwise.experiments.procedures import ARBITRARY, AS_PUBLISHED, DEFAULT, FLAVOURS, LOCAL_SEARCHES, Search
 from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, REGRESSION_1000, Setting
 from swapwise.report.chart import Axis, Chart, Dash, Marker
 from swapwise.report.chart import Curve as Drawn
@@ -23,9 +23,6 @@ GREEN, ORANGE, SKY = "#009E73", "#E69F00", "#56B4E9"
 
 #: A column that is computed from the rows: the value, divided by the best that any method found.
 SHARE = "share"
-
-
-_NEW = " (new)"
 
 _FLAVOUR_NOTES = {
     DEFAULT: "tight constants",
@@ -62,13 +59,14 @@ class Curve:
 
     Attributes
     ----------
-    name : of the method, without the mark of the new
+    name : of the method
     x : sizes, ascending
     mean : over trials; NaN, a gap in the line, where no trial has a number: trivial bounds prove no share
     spread : standard deviation over trials; NaN where there is only one
     low, high : mean − spread and mean + spread; on a log axis, low is not below the least trial
     trials : how many there are
     is_new : whether the paper had to leave it out
+    until : the last size that was run, if the grid has larger ones
     """
 
     name: str
@@ -80,11 +78,7 @@ class Curve:
     trials: np.ndarray
     style: Style
     is_new: bool = False
-
-    @property
-    def label(self) -> str:
-        """The name in the legend."""
-        return self.name + (_NEW if self.is_new else "")
+    until: int | None = None
 
 
 @dataclass(frozen=True)
@@ -148,6 +142,7 @@ def _curve(line: Line, rows: pd.DataFrame, log: bool) -> Curve | None:
     by_size = by_size.reindex([size for size in run if by_size.index[0] <= size <= by_size.index[-1]])
     mean, spread, least = (by_size[name].to_numpy(float) for name in ("mean", "std", "min"))
     low = np.maximum(mean - spread, least) if log else mean - spread
+    declared = DECLARED.get((line.setting.name, line.method), ())
     return Curve(
         line.name,
         by_size.index.to_numpy(int),
@@ -158,13 +153,14 @@ def _curve(line: Line, rows: pd.DataFrame, log: bool) -> Curve | None:
         by_size["count"].fillna(0).to_numpy(int),
         line.style,
         line.is_new,
+        run[-1] if run[-1] < max(declared, default=0) else None,
     )
 
 
 def _drawn(curve: Curve, across: Axis, upwards: Axis) -> Drawn:
     """Return a curve with its spread, and what its points say of themselves."""
     hover = [
-        f"{curve.label}\n{across.label}: {size}\n{upwards.label}: {mean:.4g}"
+        f"{curve.name}\n{across.label}: {size}\n{upwards.label}: {mean:.4g}"
         + (f" ± {spread:.2g}\n{count} trials" if count > 1 else "\n1 trial")
         for size, mean, spread, count in zip(curve.x, curve.mean, curve.spread, curve.trials, strict=True)
     ]
@@ -174,7 +170,7 @@ def _drawn(curve: Curve, across: Axis, upwards: Axis) -> Drawn:
     return Drawn(
         curve.x.tolist(),
         curve.mean.tolist(),
-        curve.label,
+        curve.name,
         look.color,
         look.dash,
         look.marker,
@@ -186,31 +182,52 @@ def _drawn(curve: Curve, across: Axis, upwards: Axis) -> Drawn:
 
 _METHODS = {
     "oblivious": Style(BLUE, "circle", "solid"),
-    "semi-oblivious": Style(PURPLE, "square", "dash"),
+    "semi-oblivious": Style(PURPLE, "square", "solid"),
     "non-oblivious": Style(VERMILION, "diamond", "solid"),
     "random-residual-greedy": Style(GREEN, "triangle-up", "dashdot"),
     "modular": Style(ORANGE, "triangle-down", "dot"),
     "random": Style(SKY, "x", "dash"),
 }
 
+
+def _printed(method: str) -> str:
+    """Return the name of a search of the paper from the start that is printed."""
+    return Search(method, ARBITRARY).name
+
+
+def _name(method: str) -> str:
+    return method.replace("-greedy", " greedy").replace("random-", "random ")
+
+
 #: The names of the paper's methods, in the order of legends.
-NAMES = tuple(method.replace("-greedy", " greedy").replace("random-", "random ") for method in _METHODS)
+NAMES = tuple(
+    name
+    for method in _METHODS
+    for name in ([method, _printed(method)] if method in LOCAL_SEARCHES else [_name(method)])
+)
 
 
 def _paper(setting: Setting, column: str, left_out: tuple[str, ...] = ()) -> tuple[Line, ...]:
-    """Return a line for each of the paper's methods; ``left_out`` are those that it could not run."""
-    return tuple(
-        Line(
-            name,
-            setting,
-            "paper",
-            method,
-            column,
-            style,
-            method in left_out,
+    """Return a line for each of the paper's methods, dashed for its searches from the start that is printed.
+
+    ``left_out`` are those that the paper could not run.
+    """
+    lines = [
+        Line(_name(method), setting, "paper", method, column, style, method in left_out)
+        for method, style in _METHODS.items()
+    ]
+    dashed = [
+        replace(
+            line,
+            name=_printed(line.method),
+            part="printed",
+            method=_printed(line.method),
+            style=replace(line.style, dash="dash"),
         )
-        for name, (method, style) in zip(NAMES, _METHODS.items(), strict=True)
-    )
+        for line in lines
+        if line.method in LOCAL_SEARCHES
+    ]
+    return (*lines, *dashed)
 
 
 def _starts() -> tuple[Line, ...]:
@@ -358,14 +375,15 @@ def panels_of(rows: pd.DataFrame) -> tuple[Panel, ...]:
 
 
 def footnotes(rows: pd.DataFrame) -> list[str]:
-    """Say of how many trials the curves are, how the methods were run, and what is new.
+    """Say of how many trials the curves are, how the methods were run, what is new and what was cut off.
 
     >>> row = {"setting": "ising-10", "part": "paper", "method": "random", "size": 1, "trial": 0,
     ...        "flavour": "default", "seed": 0, "quality": 0.3}
     >>> footnotes(pd.DataFrame([row], columns=COLUMNS))
-    ['One trial, so there is no spread; tight constants.']
+    ['One trial, so there is no spread; tight constants.', '(e): not run: random beyond 1.']
     """
-    curves = [curve for panel in panels_of(rows) for curve in panel.curves(rows)]
+    by_panel = {panel: panel.curves(rows) for panel in panels_of(rows)}
+    curves = [curve for found in by_panel.values() for curve in found]
     counts = sorted({int(count) for curve in curves for count in curve.trials if count})
     how = _FLAVOUR_NOTES[rows["flavour"].iloc[0]]
     if not counts:
@@ -375,6 +393,17 @@ def footnotes(rows: pd.DataFrame) -> list[str]:
     else:
         trials = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
         notes = [f"Mean ± standard deviation over {trials} trials; {how}."]
-    if any(curve.is_new for curve in curves):
-        notes.append(f"{_NEW.strip()}: the paper had to leave it out, being too slow.")
+    if any(curve.name.endswith(ARBITRARY) for curve in curves):
+        notes.append(
+            f"Dashed, from {ARBITRARY}: from the first indices that fit, as Algorithms 1, 3 and 4 are "
+            "printed; else from the empty set."
+        )
+    new = {panel: [x.name for x in found if x.is_new] for panel, found in by_panel.items()}
+    letters = listed([f"({panel.letter})" for panel, names in new.items() if names])
+    if letters:
+        notes.append(f"{letters}: the paper left out the {listed(_SLOW)} searches, being too slow.")
+    for panel, found in by_panel.items():
+        ends = sorted({curve.until for curve in found if curve.until is not None})
+        cut = [f"{' and '.join(x.name for x in found if x.until == end)} beyond {end}" for end in ends]
+        notes += [f"({panel.letter}): not run: {'; '.join(cut)}."] if cut else []
     return notes

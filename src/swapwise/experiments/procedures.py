@@ -18,6 +18,9 @@ from swapwise.search.rules import NonOblivious, Pivot
 DEFAULT, AS_PUBLISHED = "default", "as-published"
 FLAVOURS = (DEFAULT, AS_PUBLISHED)
 LOCAL_SEARCHES = ("oblivious", "semi-oblivious", "non-oblivious")
+#: Where the paper's searches begin here: at the empty set, or as Algorithms 1, 3 and 4 are printed, at one to
+#: which arbitrary elements were added until it was maximal. Algorithm 2 has the empty set in the text.
+EMPTY, ARBITRARY = STARTS = ("empty", "arbitrary")
 #: What the paper compares its searches with
 BENCHMARKS = ("random-residual-greedy", "modular", "random")
 
@@ -48,6 +51,11 @@ class Procedure(ABC):
         """How often it runs at least when it is timed; the median counts."""
         return 3
 
+    @property
+    def printed_start(self) -> str | None:
+        """Which of ``STARTS`` it begins at, if it is one of the paper's searches."""
+        return None
+
     @abstractmethod
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
         """Return its figures, from the data to the answer; names are among ``FIGURES``."""
@@ -59,26 +67,30 @@ class Search(Procedure):
 
     >>> Search("oblivious").name, Search("oblivious", start="greedy", q=2).name
     ('oblivious', 'oblivious from greedy, q = 2')
-    >>> Search("oblivious").part, Search("htp").part, Search("oblivious", start="htp").part
-    ('paper', 'neighbours', 'starts')
+    >>> Search("oblivious").part, Search("oblivious", start="arbitrary").part
+    ('paper', 'printed')
+    >>> Search("htp").part, Search("oblivious", start="htp").part
+    ('neighbours', 'starts')
     """
 
     method: str
-    start: str = "empty"
+    start: str = EMPTY
     q: int = 1
 
     @property
     def name(self) -> str:
-        """The method, and what differs from the paper's way to run it; "auto" decides on its start, too."""
-        start = "" if self.start in ("empty", "auto") else f" from {self.start}"
+        """The method, its start unless it is empty, and its q; "auto" decides on its start, too."""
+        start = "" if self.start in (EMPTY, "auto") else f" from {self.start}"
         return self.method + start + ("" if self.q == 1 else f", q = {self.q}")
 
     @property
     def part(self) -> str:
-        """What of it is not in the paper, if anything."""
+        """What of it is not in the paper, if anything; "printed" is a search as the paper prints it."""
         if self.q > 1:
             return "pairs"
-        if self.start != "empty":
+        if self.start == ARBITRARY and self.method in LOCAL_SEARCHES:
+            return "printed"
+        if self.start != EMPTY:
             return "starts"
         return "paper" if self.method in (*LOCAL_SEARCHES, *BENCHMARKS) else "neighbours"
 
@@ -86,6 +98,12 @@ class Search(Procedure):
     def repeats(self) -> int:
         """Once for the methods around the paper: some take their time, and a point is of many runs."""
         return 1 if self.part == "neighbours" else 3
+
+    @property
+    def printed_start(self) -> str | None:
+        """Its start, if it is a search of the paper."""
+        is_one = self.method in LOCAL_SEARCHES and self.part in ("paper", "printed")
+        return self.start if is_one else None
 
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
         """Search, and return the figures."""

@@ -133,7 +133,7 @@ def starts_of(setting: Setting) -> list[str]:
     """Return one local search from all starts, the empty set first, and what the library does by itself.
 
     >>> starts_of(ISING_10)[:3]
-    ['auto', 'semi-oblivious', 'semi-oblivious from greedy']
+    ['auto', 'semi-oblivious', 'semi-oblivious from arbitrary']
     """
     rule = rule_of(setting)
     names = (block.procedure.name for block in GRID if block.setting == setting)
