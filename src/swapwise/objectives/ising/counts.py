@@ -319,6 +319,12 @@ class PatternCounts(SpinData):
         reduction = Hessian(couplings, biases, model.tail[elements], model.head[elements], model.fields)
         return without_fields(self._reduce(reduction)[0] / self._total, len(elements))
 
+    @_one_at_a_time
+    def patterns(self, support: IndexArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return which spins of every vertex and its neighbours are seen together, and how often."""
+        self._count([support])
+        return [self._counted[place] for place in self.model.neighbourhoods(support)]
+
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
         """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""
         return self._agreement[other, thirds]
@@ -373,6 +379,10 @@ class CountedSamples(SpinData):
     def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian of the log-likelihood for some edges."""
         return self.samples.hessian(coef, elements)
+
+    def patterns(self, support: IndexArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return which spins of every vertex and its neighbours are seen together, and how often."""
+        return self._for(support).patterns(support)
 
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
         """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""

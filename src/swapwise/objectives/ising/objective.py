@@ -354,29 +354,28 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
         super().__init__(open_spins(spins, ridge, fields, edges, sample_weight, completed))
 
     def margins(self, support: IndexArray) -> Margins | None:
-        """Return the likelihood on some edges as a function of margins; None with a ridge, or in chunks.
+        """Return the likelihood on some edges as a function of margins; None with a ridge.
 
         Samples in which a vertex and its neighbours are alike are counted together.
         """
-        samples, tail, head = self.data.samples, self.tail[support], self.head[support]
-        if samples is None or self.ridge > 0:
+        if self.ridge > 0:
             return None
+        found = self.data.patterns(support)
+        known = sum(len(share) for _, share in found)
         parameters = len(support) + self.n_vertices * self.fields
-        weight = np.broadcast_to(samples.weight, self.n_samples) / self.n_samples
-        rows, counts, known = [], [], 0
-        for vertex, own in enumerate(samples.own):
+        if known * parameters > MOST_NUMBERS:
+            return None
+        rows, first = np.zeros((known, parameters)), 0
+        tail, head = self.tail[support], self.head[support]
+        for vertex, (spins, share) in enumerate(found):
             places = np.flatnonzero((tail == vertex) | (head == vertex))
-            signals = 2.0 * own * samples.seen[(tail + head)[places] - vertex]
+            places = places[
+                np.argsort((tail + head)[places])
+            ]  # the neighbours from the smallest to the largest
+            own = rows[first : first + len(share)]
+            own[:, places] = (2.0 * spins[0] * spins[1:]).T
             if self.fields:
-                places, signals = np.append(places, len(support) + vertex), np.vstack([signals, 2.0 * own])
-            patterns, which = np.unique(signals, axis=1, return_inverse=True)
-            known += patterns.shape[1]
-            if known * parameters > MOST_NUMBERS:
-                return None
-            rows.append(np.zeros((patterns.shape[1], parameters)))
-            rows[-1][:, places] = patterns.T
-            counts.append(np.bincount(which.ravel(), weight))
-        nothing = np.zeros(known)
-        return Margins(
-            np.concatenate(rows), nothing, np.arange(known), np.concatenate(counts), -self._at_zero
-        )
+                own[:, len(support) + vertex] = 2.0 * spins[0]
+            first += len(share)
+        shares = np.concatenate([share for _, share in found])
+        return Margins(rows, np.zeros(known), np.arange(known), shares, -self._at_zero)

@@ -224,6 +224,17 @@ class Samples(SpinData):
         """The root mean square of what was observed of every vertex: 1 for data of -1 and +1."""
         return np.sqrt(self._of_observed(self.mean(self.largest_curvatures)))
 
+    def patterns(self, support: IndexArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return which spins of every vertex and its neighbours are seen together, and how often."""
+        weight = np.broadcast_to(self.weight, self.n_samples) / self.n_samples
+        found: list[tuple[FloatArray, FloatArray]] = []
+        for vertex, *others in self.model.neighbourhoods(support):
+            together = np.vstack([self.own[vertex], self.seen[others]])
+            spins, which = np.unique(together, axis=1, return_inverse=True)
+            share: FloatArray = np.bincount(which.ravel(), weight)
+            found.append((spins, share))
+        return found
+
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
         """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""
         pair = self.largest_curvatures[shared] * self.seen[other] * self.weight

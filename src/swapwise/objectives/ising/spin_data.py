@@ -40,7 +40,7 @@ class SpinData(ABC):
 
     Parameters of a fit are the couplings in the order of the support, then, with fields, the bias of every
     vertex. Wherever ``fields`` are asked for, None stands for the best ones given the couplings. A new kind
-    of storage is one class that writes these seven methods, and one line in ``open_spins``.
+    of storage is one class that writes these eight methods, and one line in ``open_spins``.
     """
 
     model: IsingModel
@@ -85,6 +85,14 @@ class SpinData(ABC):
     @abstractmethod
     def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian of the log-likelihood for some edges; the best fields move along."""
+
+    @abstractmethod
+    def patterns(self, support: IndexArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return which spins of every vertex and its neighbours are seen together, and how often.
+
+        A pattern is a column, with the vertices in the order of :meth:`IsingModel.neighbourhoods`; it comes
+        with its share of the samples. The first row holds what is predicted, the others what predicts it.
+        """
 
     @abstractmethod
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
