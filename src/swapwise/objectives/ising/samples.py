@@ -226,13 +226,13 @@ class Samples(SpinData):
 
     def patterns(self, support: IndexArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return which spins of every vertex and its neighbours are seen together, and how often."""
-        weight = np.broadcast_to(self.weight, self.n_samples) / self.n_samples
+        weight: FloatArray = np.broadcast_to(self.weight, self.n_samples) / self.n_samples
         found: list[tuple[FloatArray, FloatArray]] = []
         for vertex, *others in self.model.neighbourhoods(support):
             together = np.vstack([self.own[vertex], self.seen[others]])
             spins, which = np.unique(together, axis=1, return_inverse=True)
-            share: FloatArray = np.bincount(which.ravel(), weight)
-            found.append((spins, share))
+            share = np.bincount(which.ravel(), weight)
+            found.append((spins, share.astype(np.float64)))
         return found
 
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
