@@ -39,6 +39,22 @@ def test_the_reference_has_every_public_name_once():
     assert sorted(listed) == sorted(swapwise.__all__)
 
 
+def test_the_reference_has_the_experiments_of_the_paper():
+    page = (DOCS / "api.rst").read_text()
+    listed = re.findall(r"^   ~(experiments\.\w+)\.(\w+)$", page, re.MULTILINE)
+    assert {"paper_regression", "paper_ising", "findings"} <= {name for _, name in listed}
+    named = re.findall(r"``([A-Z]\w+)``(?=[^.]*``swapwise\.(experiments\.\w+)``)", page)
+    assert {name for name, _ in named} == {
+        "REGRESSION_200",
+        "REGRESSION_1000",
+        "ISING_10",
+        "ISING_20",
+        "CLAIMS",
+    }
+    for module, name in [*listed, *((module, name) for name, module in named)]:
+        assert hasattr(importlib.import_module(f"swapwise.{module}"), name), name
+
+
 LISTED = re.findall(r"~search\.methods\.(\w+)", (DOCS / "api.rst").read_text())
 METHODS = [
     kind for kind in vars(swapwise.methods).values() if inspect.isclass(kind) and kind.__name__ in LISTED

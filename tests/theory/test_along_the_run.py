@@ -11,7 +11,7 @@ from swapwise.search.methods.exhaustive import enumerate_sets
 from swapwise.search.plan import METHODS, PIVOTS
 from swapwise.theory.along_the_run import FORMULAS, guarantee_at, head_of
 from swapwise.theory.bounds import bound_from_concavity, tangent_at
-from swapwise.theory.constants import restricted_constants
+from swapwise.theory.constants import Constant, restricted_constants
 from swapwise.theory.guarantees import guarantee
 from swapwise.theory.localizability import check_localizability, localizability
 from swapwise.theory.methods import fixed_set_ratio
@@ -110,17 +110,41 @@ def test_with_exact_ratios_every_theorem_holds(seed):
             assert result.value >= promise.ratio * best - 1e-9, (method, promise)
 
 
+def mean_value(f, matroid, chosen=np.empty(0, dtype=np.intp)):  # noqa: B008
+    """The mean over all random choices of random residual greedy, by recursion."""
+    gains = np.array([f(np.union1d(chosen, [e])) - f(chosen) for e in range(f.n)])
+    fits = [e for e in np.argsort(-gains, kind="stable") if e not in chosen]
+    rest = np.setdiff1d(matroid.extend(chosen, fits), chosen)
+    if not len(rest):
+        return f(chosen)
+    return np.mean([mean_value(f, matroid, np.union1d(chosen, [e])) for e in rest])
+
+
+def test_random_residual_greedy_where_losses_are_much_larger_than_gains():
+    """For β > 2 + 1/γ the ratio with γ alone is the larger one."""
+    one = Constant(1.0, "exact")
+    gamma, matroid = Constant(2 / 7, "exact"), sw.Uniform(12, 11)
+    for beta, formula in [(5.4, "γ/(γ + β)"), (5.6, "(γ/(1 + γ))²")]:
+        known = SubmodularityRatios(11, gamma, gamma, one, Constant(beta, "exact"), one)
+        promise = guarantee("random-residual-greedy", matroid, known)
+        assert promise.formula == formula
+        assert promise.ratio == pytest.approx(max(gamma / (gamma + beta), (gamma / (1 + gamma)) ** 2))
+
+
+@pytest.mark.parametrize("s", [1, 2, 3, 5, 11, 100])
+def test_the_recursion_of_random_residual_greedy_reaches_the_ratio_with_gamma(s):
+    """O, what is left of the optimum, is random, and a round gains γ (f(O) − f(S))/(s − i) or more."""
+    for gamma in np.linspace(0.01, 1, 100):
+        missing = np.cumprod([1.0, *(1 - gamma / (s - j) for j in range(s))])
+        value = best = 0.0
+        for i in range(s):
+            value += gamma / (s - i) * max(0.0, 1 - missing[s - i] - value)
+            best = max(best, value)
+        assert best >= (gamma / (1 + gamma)) ** 2
+
+
 def test_random_residual_greedy_exactly():
-    """The mean over all random choices, by recursion, against γ/(γ + β) with exact constants."""
-
-    def mean_value(f, matroid, chosen):
-        gains = np.array([f(np.union1d(chosen, [e])) - f(chosen) for e in range(f.n)])
-        fits = [e for e in np.argsort(-gains, kind="stable") if e not in chosen]
-        rest = np.setdiff1d(matroid.extend(chosen, fits), chosen)
-        if not len(rest):
-            return f(chosen)
-        return np.mean([mean_value(f, matroid, np.union1d(chosen, [e])) for e in rest])
-
+    """The mean over all random choices against γ/(γ + β) with exact constants."""
     for seed in range(12):
         rng = np.random.default_rng(seed)
         f = sw.LeastSquares(rng.standard_normal((8, 5)) + 0.5, rng.standard_normal(8))
@@ -128,7 +152,7 @@ def test_random_residual_greedy_exactly():
         best = sw.maximize(f, matroid, "exhaustive").value
         ratios = submodularity_ratios(f, matroid.max_size())
         share = guarantee("random-residual-greedy", matroid, ratios).ratio
-        assert mean_value(f, matroid, np.empty(0, dtype=np.intp)) >= share * best - 1e-9
+        assert mean_value(f, matroid) >= share * best - 1e-9
         eigen = restricted_constants(f, matroid.max_size(), 2)
         assert share >= guarantee("random-residual-greedy", matroid, eigen).ratio - 1e-9
         assert (

@@ -207,13 +207,17 @@ def _residual(case: Case) -> Guarantee:
     if (none := case.is_flat()) is not None:
         return none
     gamma, beta = float(case.ratios.gamma_s), float(case.ratios.beta_s)
+    ratio, weaker = gamma / (gamma + beta), (gamma / (1 + gamma)) ** 2
+    if weaker > ratio:  # for β > 2 + 1/γ; never with the bounds by eigenvalues
+        theorem, formula = "Chen, Feldman and Karbasi 2018", "(γ/(1 + γ))²"
+        return Guarantee(weaker, theorem, formula, {"gamma": gamma}, in_expectation=True)
     formula, numbers = "γ/(γ + β)", {"gamma": gamma, "beta": beta}
     if case.ratios.submodular:
         formula, numbers = "1/2", {}
     elif case.constants is not None:
         formula = "1/(1 + (M_1/m_s)²)"
         numbers = {"m_s": float(case.constants.m_s), "M_1": float(case.constants.M_1)}
-    return Guarantee(gamma / (gamma + beta), "Thiery and Ward 2022", formula, numbers, in_expectation=True)
+    return Guarantee(ratio, "Thiery and Ward 2022", formula, numbers, in_expectation=True)
 
 
 def fixed_set_ratio(m_2s: float, m_s: float, step: float, head: float = 1.0) -> float:
