@@ -45,9 +45,9 @@ bench: .venv/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.race --quick
 
-# From here, so that the plain program in benchmarks/reference is found. OPTIONS=--quick, and so on.
+# OPTIONS=--quick, and so on.
 reproduce: .venv/.installed
-	PYTHONPATH=. $(BIN)/swapwise reproduce $(OPTIONS)
+	$(BIN)/swapwise reproduce $(OPTIONS)
 
 # Any warning is an error: a link that leads nowhere, to a page or to a name, an example that fails. Pages are all
 # rebuilt (-E -a), since those that are left as they are warn of nothing; examples that have not changed stay.

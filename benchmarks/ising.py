@@ -24,11 +24,11 @@ from rich.console import Console
 from rich.table import Table
 
 import swapwise as sw
-from benchmarks.reference.ising import PlainIsing
-from benchmarks.reference.systems import system_search
 from benchmarks.regression import ROUNDS, TOL, timed
 from swapwise.clock import Clock
 from swapwise.experiments.instances import IsingInstance, paper_ising
+from swapwise.experiments.plain.ising import PlainIsing
+from swapwise.experiments.plain.systems import system_search
 from swapwise.search.plan import resolve
 from swapwise.search.restarts import Problem, restart
 

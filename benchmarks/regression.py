@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
@@ -12,8 +11,8 @@ from typing import Any
 import numpy as np
 
 import swapwise as sw
-from benchmarks.reference import PlainLeastSquares, local_search
 from swapwise.experiments.instances import RegressionInstance, paper_regression
+from swapwise.experiments.plain import PlainLeastSquares, PlainPartition, local_search
 
 VARIANTS = ("oblivious", "semi-oblivious", "non-oblivious")
 ROUNDS = 1000  # no search here needs as many; both sides have the same limit
@@ -91,7 +90,7 @@ def plain_search(instance: RegressionInstance, capacity: int, variant: str) -> A
     f = PlainLeastSquares(instance.X, instance.y)
     return local_search(
         f,
-        within_capacity(instance.labels.tolist(), capacity),
+        PlainPartition(instance.labels.tolist(), capacity),
         f.n,
         variant,
         start=[],
@@ -110,15 +109,6 @@ def move_constants(f: PlainLeastSquares) -> Callable[[int | None, int], float]:
     half_gap = (diagonal[:, None] - diagonal) / 2
     pair = mean + np.sqrt(half_gap**2 + gram**2)
     return lambda dropped, added: diagonal[added] if dropped is None else pair[dropped, added]
-
-
-def within_capacity(labels: list[int], capacity: int) -> Callable[[list[int]], bool]:
-    """Return the independence oracle of a partition matroid."""
-
-    def is_independent(S: list[int]) -> bool:
-        return all(count <= capacity for count in Counter(labels[x] for x in S).values())
-
-    return is_independent
 
 
 def timed(repeats: int, call: Callable[..., Any], *args: Any) -> tuple[Any, float]:

@@ -56,8 +56,11 @@ class TestWhatIsInIt:
             start: [cell.key for cell in cells(3, flavour=flavour, start=start)]
             for start in ("empty", "arbitrary")
         }
-        assert without["empty"] == [key for key in both if key not in set(printed)]
-        assert set(both) - set(without["arbitrary"]) == set(searches)
+        papers = [key for key in both if key[1] != "plain"]
+        assert [key for key in without["empty"] if key[1] != "plain"] == [
+            key for key in papers if key not in set(printed)
+        ]
+        assert set(papers) - set(without["arbitrary"]) == set(searches)
 
     def test_beyond_the_paper(self):
         found = cells(1)
@@ -74,6 +77,7 @@ class TestWhatIsInIt:
             ("regression-200", "neighbours"),
             ("ising-10", "paper"),
             ("ising-10", "printed"),
+            ("ising-10", "plain"),
             ("ising-10", "neighbours"),
         }
 
@@ -81,9 +85,16 @@ class TestWhatIsInIt:
         keys = [cell.key for cell in cells(10)]
         assert len(set(keys)) == len(keys)
 
-    def test_without_the_plain_program(self, monkeypatch):
-        monkeypatch.setattr(grid, "plain_is_there", lambda: False)
-        assert "plain" not in {cell.key[1] for cell in cells(1)}
+    def test_the_plain_program_has_both_starts_and_what_they_are_compared_with(self):
+        for setting, others in (
+            (REGRESSION_200, {"random-residual-greedy", "modular"}),
+            (ISING_10, {"modular"}),
+        ):
+            searches = {f"{method}{start}" for method in LOCAL_SEARCHES for start in ("", " from arbitrary")}
+            wanted = {f"plain {method}" for method in searches | others}
+            assert methods_of(cells(1), setting.name, "plain") == wanted
+            from_empty = methods_of(cells(1, start="empty"), setting.name, "plain")
+            assert from_empty == {name for name in wanted if "arbitrary" not in name}
 
 
 class TestNeighbours:

@@ -5,17 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.reference.least_squares import PlainLeastSquares
-from benchmarks.reference.local_search import (
-    _non_oblivious,
-    _oblivious,
-    _semi_oblivious,
-    arbitrary_start,
-    best_singleton_start,
-    local_search,
-    neighbourhood,
-)
-from benchmarks.reference.others import exhaustive, greedy, modular
 from swapwise import (
     Graphic,
     Laminar,
@@ -29,6 +18,17 @@ from swapwise import (
     Uniform,
     maximize,
 )
+from swapwise.experiments.plain.least_squares import PlainLeastSquares
+from swapwise.experiments.plain.local_search import (
+    _non_oblivious,
+    _oblivious,
+    _semi_oblivious,
+    arbitrary_start,
+    best_singleton_start,
+    local_search,
+    neighbourhood,
+)
+from swapwise.experiments.plain.others import exhaustive, greedy, modular
 
 N = 8
 MATROIDS = {

@@ -8,10 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.reference.ising import PlainIsing
-from benchmarks.reference.least_squares import PlainLeastSquares
-from benchmarks.reference.local_search import arbitrary_start, best_singleton_start
-from benchmarks.reference.systems import reachable, system_search
 from swapwise import (
     BMatching,
     Coverage,
@@ -27,6 +23,10 @@ from swapwise import (
     maximize,
 )
 from swapwise.experiments.instances import paper_regression
+from swapwise.experiments.plain.ising import PlainIsing
+from swapwise.experiments.plain.least_squares import PlainLeastSquares
+from swapwise.experiments.plain.local_search import arbitrary_start, best_singleton_start
+from swapwise.experiments.plain.systems import reachable, system_search
 from swapwise.moves import MoveList
 
 N = 8

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from benchmarks.reference import PlainLeastSquares
 from swapwise import (
     BMatching,
     Graphic,
@@ -27,6 +26,7 @@ from swapwise import (
     maximize,
 )
 from swapwise.clock import Clock, OutOfTime
+from swapwise.experiments.plain import PlainLeastSquares
 from swapwise.search import working_sets
 
 

@@ -191,8 +191,6 @@ def _saved(figure: Figure, kind: str) -> bytes:
 def _say_what_is_there(
     notes: Console, grid: Sequence[Cell], rows: dict[Any, Any], was_cut: bool, changed: list[str]
 ) -> None:
-    from swapwise.experiments.procedures import plain_is_there
-
     there = sum(cell.key in rows for cell in grid)
     if was_cut:
         notes.print("The last row was half written when a run was stopped; it is made again.")
@@ -205,8 +203,6 @@ def _say_what_is_there(
     others = len(rows) - there
     if others:
         notes.print(f"{others} other rows are stored there too; results are drawn of this command's rows.")
-    if not plain_is_there():
-        notes.print("Without the plain program (run this in a clone of the repository, by make reproduce).")
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,14 @@ from typing import Any
 import numpy as np
 
 from swapwise.certify.certify import certify
+from swapwise.experiments.plain import (
+    Outcome,
+    arbitrary_start,
+    exchange_search,
+    modular,
+    random_residual_greedy,
+)
+from swapwise.experiments.plain.systems import SystemOutcome
 from swapwise.experiments.settings import Setting
 from swapwise.maximize import maximize
 from swapwise.search.result import SearchResult, Status
@@ -23,6 +30,9 @@ LOCAL_SEARCHES = ("oblivious", "semi-oblivious", "non-oblivious")
 EMPTY, ARBITRARY = STARTS = ("empty", "arbitrary")
 #: What the paper compares its searches with
 BENCHMARKS = ("random-residual-greedy", "modular", "random")
+
+# What a plain search has to gain at least: refits are known to about a tenth of that.
+PLAIN_TOL = 1e-7
 
 #: The names that the figures of a row have; what a procedure does not measure stays empty.
 FIGURES = ("value", "n_iter", "n_evaluations", "status", "upper_bound", "proven", "promised")
@@ -161,18 +171,19 @@ class Proof(Procedure):
 
 @dataclass(frozen=True)
 class Plain(Procedure):
-    """A method as plainly as possible: every value is a refit.
+    """A method as plainly as possible: every value is a refit, see ``swapwise.experiments.plain``.
 
-    It is the plain program of ``benchmarks/reference``, which a clone of the repository has and an
-    installed package has not.
+    >>> Plain("modular").name, Plain("oblivious", ARBITRARY).name
+    ('plain modular', 'plain oblivious from arbitrary')
     """
 
     method: str
+    start: str = EMPTY
 
     @property
     def name(self) -> str:
-        """The method, said to be plain."""
-        return f"plain {self.method}"
+        """The method, said to be plain, and its start unless it is empty."""
+        return f"plain {self.method}" + ("" if self.start == EMPTY else f" from {self.start}")
 
     @property
     def part(self) -> str:
@@ -184,31 +195,24 @@ class Plain(Procedure):
         """Once: most runs take long enough to be timed well."""
         return 1
 
+    @property
+    def printed_start(self) -> str | None:
+        """Its start, if it is a search of the paper."""
+        return self.start if self.method in LOCAL_SEARCHES else None
+
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
-        """Run the plain program on a regression problem, always with one M for all moves."""
-        reference = importlib.import_module("benchmarks.reference")
-        f = reference.PlainLeastSquares(instance.X, instance.y)
-        within_capacity = importlib.import_module("benchmarks.regression").within_capacity
-        allowed = within_capacity(instance.labels.tolist(), size)
+        """Run the plain program, always with one M for all moves."""
+        f, constraint = setting.plain_problem(instance, size)
+        outcome: Outcome | SystemOutcome
         if self.method in LOCAL_SEARCHES:
             M = setting.published_smoothness(setting.problem(instance, size)[0])
-            outcome = reference.local_search(
-                f, allowed, f.n, self.method, [], f.n**2, M=M, tol=1e-10, needless_drops=False
-            )
+            start = arbitrary_start(constraint, f.n) if self.start == ARBITRARY else set()
+            outcome = exchange_search(f, constraint.exchanges, self.method, start, M, tol=PLAIN_TOL)
         elif self.method == "random-residual-greedy":
-            outcome = reference.random_residual_greedy(f, allowed, f.n, np.random.default_rng(seed))
+            outcome = random_residual_greedy(f, constraint, f.n, np.random.default_rng(seed))
         else:
-            outcome = reference.modular(f, allowed, f.n)
+            outcome = modular(f, constraint, f.n, constraint.heaviest)
         return {"value": outcome.value, "n_iter": len(outcome.trace)}
-
-
-def plain_is_there() -> bool:
-    """Return whether the plain program can be imported."""
-    try:
-        importlib.import_module("benchmarks.reference")
-    except ImportError:
-        return False
-    return True
 
 
 def _figures(result: SearchResult) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from swapwise.constraints.base import Constraint
 from swapwise.constraints.bmatching import BMatching
 from swapwise.constraints.partition import Partition
 from swapwise.experiments.instances import IsingInstance, RegressionInstance, paper_ising, paper_regression
+from swapwise.experiments.plain import PlainIsing, PlainLeastSquares, PlainMatching, PlainPartition
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares.objective import LeastSquares
@@ -53,6 +54,12 @@ class Setting(ABC):
         """
 
     @abstractmethod
+    def plain_problem(
+        self, instance: Any, size: int
+    ) -> tuple[PlainLeastSquares | PlainIsing, PlainPartition | PlainMatching]:
+        """Return the same for the plain program."""
+
+    @abstractmethod
     def yardstick(self, instance: Any) -> float:
         """Return the value that a row's is divided by; the paper divides by the optimum."""
 
@@ -87,6 +94,12 @@ class RegressionSetting(Setting):
     def made_up(self) -> tuple[LeastSquares, Partition]:
         """Return the first of all instances, at the smallest size: they are drawn in no time."""
         return self.problem(self.instance(np.random.SeedSequence(0)), self.sizes[0])
+
+    def plain_problem(
+        self, instance: RegressionInstance, size: int
+    ) -> tuple[PlainLeastSquares, PlainPartition]:
+        """Return the same for the plain program."""
+        return PlainLeastSquares(instance.X, instance.y), PlainPartition(instance.labels.tolist(), size)
 
     def yardstick(self, instance: RegressionInstance) -> float:
         """Return 1: R² is shown as it is."""
@@ -131,6 +144,10 @@ class IsingSetting(Setting):
         spins = np.random.default_rng(0).choice([-1.0, 1.0], size=(20, self.n_vertices))
         no_edges = IsingInstance(spins, np.empty(0, dtype=np.intp), np.zeros(0))
         return self.problem(no_edges, self.sizes[0])
+
+    def plain_problem(self, instance: IsingInstance, size: int) -> tuple[PlainIsing, PlainMatching]:
+        """Return the same for the plain program."""
+        return PlainIsing(instance.spins), PlainMatching(self.n_vertices, size)
 
     def yardstick(self, instance: IsingInstance) -> float:
         """Return the value of the true graph, refitted."""

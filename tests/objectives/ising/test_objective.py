@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.reference.ising import PlainIsing
 from swapwise import BMatching, Graphic, Intersection, IsingPseudoLikelihood, SwapGrid, Uniform, maximize
 from swapwise.clock import Budget
+from swapwise.experiments.plain.ising import PlainIsing
 from swapwise.kernels import ising
 from swapwise.moves import Move, MoveList
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.reference import PlainLeastSquares, local_search
 from swapwise import Laminar, LeastSquares, Partition, Uniform
 from swapwise.clock import Budget
+from swapwise.experiments.plain import PlainLeastSquares, local_search
 from swapwise.objectives.least_squares.gram_search import GramSearch
 
 TOL = 1e-10

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.reference.least_squares import PlainLeastSquares
 from swapwise import LeastSquares, Partition, Uniform, maximize
 from swapwise.clock import Budget
+from swapwise.experiments.plain.least_squares import PlainLeastSquares
 from swapwise.moves import Move, MoveList, SwapGrid
 from swapwise.objectives.least_squares.active_set import ActiveSet
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.reference import PlainLeastSquares
 from swapwise import (
     BMatching,
     Conflicts,
@@ -23,6 +22,7 @@ from swapwise import (
     Uniform,
 )
 from swapwise.clock import Budget, Clock, OutOfTime
+from swapwise.experiments.plain import PlainLeastSquares
 from swapwise.objectives.least_squares.system_search import compiled_search
 
 TOL = 1e-10

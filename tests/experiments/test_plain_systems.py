@@ -5,10 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from benchmarks.reference.ising import PlainIsing
-from benchmarks.reference.least_squares import PlainLeastSquares
-from benchmarks.reference.local_search import local_search
-from benchmarks.reference.systems import limits, reachable, system_search
+from swapwise.experiments.plain import PlainMatching, PlainPartition
+from swapwise.experiments.plain.ising import PlainIsing
+from swapwise.experiments.plain.least_squares import PlainLeastSquares
+from swapwise.experiments.plain.local_search import local_search
+from swapwise.experiments.plain.systems import limits, reachable, system_search
 
 VARIANTS = ["oblivious", "semi-oblivious", "non-oblivious"]
 KINDS = ["matroid intersection", "exchange system"]
@@ -284,3 +285,22 @@ class TestIsing:
     def test_disjoint_edges_add_up(self):
         f = PlainIsing(spins(6))  # (0, 1) and (2, 3) share no vertex
         assert f.value([0, 5]) == pytest.approx(f.value([0]) + f.value([5]), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "constraint", [PlainPartition([0, 0, 0, 1, 1, 2], 2), PlainMatching(4, 1), PlainMatching(4, 2)]
+)
+class TestConstraints:
+    def test_moves_are_those_in_reach_without_needless_drops(self, constraint):
+        sets = [set(S) for k in range(7) for S in combinations(range(6), k) if constraint(S)]
+        assert len(sets) > 5
+        for X in sets:
+            wanted = reachable(X, constraint, 6, 2, 1, "exchange system", dominated=False)
+            assert constraint.exchanges(X) == wanted
+
+    def test_the_heaviest_set_is_that_of_enumeration(self, constraint):
+        sets = [S for k in range(7) for S in combinations(range(6), k) if constraint(S)]
+        for seed in range(10):
+            weight = dict(enumerate(np.random.default_rng(seed).random(6)))
+            best = max(sets, key=lambda S: sum(weight[x] for x in S))
+            assert constraint.heaviest(weight) == set(best)

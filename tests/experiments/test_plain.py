@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from benchmarks.reference import (
+from swapwise.experiments.plain import (
     PlainLeastSquares,
     arbitrary_start,
     best_singleton_start,
@@ -15,7 +15,7 @@ from benchmarks.reference import (
     modular,
     random_residual_greedy,
 )
-from benchmarks.reference.local_search import neighbourhood
+from swapwise.experiments.plain.local_search import neighbourhood
 
 VARIANTS = ["oblivious", "semi-oblivious", "non-oblivious"]
 

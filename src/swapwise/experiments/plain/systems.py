@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from benchmarks.reference.local_search import TIE, IsIndependent, _value
+from swapwise.experiments.plain.local_search import TIE, IsIndependent, _value
 
 Elements = tuple[int, ...]  # in rising order
 Exchange = tuple[Elements, Elements]  # what is added, what is dropped
@@ -131,13 +131,34 @@ def system_search(
         Whether drops of more than is needed are tried too. They cannot win under the oblivious
         variant, nor under the others, whose price of a drop rises with every element.
     """
+
+    def exchanges(X: set[int]) -> list[Exchange]:
+        return reachable(X, is_independent, n, p, q, kind, dominated)
+
+    delta = None if epsilon is None else _least(epsilon, s)
+    return exchange_search(f, exchanges, variant, start, M, T, delta, tol)
+
+
+def exchange_search(
+    f: Any,
+    exchanges: Callable[[set[int]], list[Exchange]],
+    variant: str,
+    start: Iterable[int],
+    M: float | Callable[[Elements, Elements], float] | None = None,
+    T: int | None = None,
+    delta: float | None = None,
+    tol: float = 0.0,
+) -> SystemOutcome:
+    """Go from ``start`` to better sets until there are none, or ``T`` times; ``exchanges`` are the moves.
+
+    All else is as for :func:`system_search`, with ``delta`` for the δ of the geometric rule.
+    """
     X = set(start)
     fx = _value(f, X)
     trace: list[tuple[Elements, Elements, float]] = []
-    for _ in range(T):
-        exchanges = reachable(X, is_independent, n, p, q, kind, dominated)
-        scored = _scored(f, X, fx, exchanges, variant, M)
-        chosen = _best(scored, tol) if epsilon is None else _first(scored, _least(epsilon, s) * fx, tol)
+    while T is None or len(trace) < T:
+        scored = _scored(f, X, fx, exchanges(X), variant, M)
+        chosen = _best(scored, tol) if delta is None else _first(scored, delta * fx, tol)
         if chosen is None:
             break
         X = after(X, chosen)

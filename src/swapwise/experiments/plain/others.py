@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from benchmarks.reference.local_search import IsIndependent, Outcome, _value
+from swapwise.experiments.plain.local_search import IsIndependent, Outcome, _value
 
 
 def greedy(f: Any, is_independent: IsIndependent, n: int) -> Outcome:
@@ -23,9 +24,15 @@ def greedy(f: Any, is_independent: IsIndependent, n: int) -> Outcome:
         trace.append((best, None, _value(f, X)))
 
 
-def modular(f: Any, is_independent: IsIndependent, n: int) -> Outcome:
-    """Algorithm 6: maximise Σ f({x}) over the matroid, which the greedy algorithm does exactly."""
-    X = heaviest_base({x: _value(f, {x}) for x in range(n)}, is_independent, set())
+def modular(
+    f: Any,
+    is_independent: IsIndependent,
+    n: int,
+    heaviest: Callable[[dict[int, float]], set[int]] | None = None,
+) -> Outcome:
+    """Algorithm 6: maximise Σ f({x}) over a matroid, which the greedy algorithm does, or by ``heaviest``."""
+    weight = {x: _value(f, {x}) for x in range(n)}
+    X = heaviest_base(weight, is_independent, set()) if heaviest is None else heaviest(weight)
     return Outcome(X, _value(f, X), [])
 
 
