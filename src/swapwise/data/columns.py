@@ -146,6 +146,11 @@ class Columns(ABC):
 
     # -- columns in other coordinates ---------------------------------------------------------------
 
+    @property
+    def shows_samples(self) -> bool:
+        """Whether the coordinates of every view are the samples."""
+        return not self.sequential
+
     def view(self, elements: IndexArray) -> tuple[FloatArray, FloatArray]:
         """Return columns, one per row, and the target, in coordinates that leave inner products as they are.
 
@@ -161,14 +166,14 @@ class Columns(ABC):
         ``shown`` are the first ones as a view has shown them; they are returned as they are if its
         coordinates are those of the samples.
         """
-        if shown is not None and not self.sequential:
+        if shown is not None and self.shows_samples:
             return shown, self.columns(second), self.target
         columns, target = self.view(np.append(first, second))
         return columns[: len(first)], columns[len(first) :], target
 
     def dots_of_view(self, vectors: FloatArray) -> FloatArray | None:
         """Return ``V A`` for vectors in the coordinates of a view; None if these are not the samples."""
-        return None if self.sequential else self.dots(vectors)
+        return self.dots(vectors) if self.shows_samples else None
 
     # -- all columns --------------------------------------------------------------------------------
 
@@ -278,6 +283,11 @@ class ColumnSubset(GramColumns):
     def columns(self, elements: IndexArray) -> FloatArray:
         """Return columns, from the whole."""
         return self._whole.columns(self._elements[elements])
+
+    @property
+    def shows_samples(self) -> bool:
+        """Whether the coordinates of every view are the samples, which the whole knows."""
+        return self._whole.shows_samples
 
     @cached_property
     def _copied(self) -> Columns:

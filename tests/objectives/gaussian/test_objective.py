@@ -186,3 +186,18 @@ def test_other_mistakes_are_named():
         sw.GaussianPseudoLikelihood(np.empty((0, 3)))
     with pytest.raises(ValueError, match="finite"):
         sw.GaussianPseudoLikelihood([[1.0, np.nan]])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_some_edges_by_themselves_score_moves_as_all_of_them_do(seed):
+    """Few samples: as many coordinates show a set as there are samples of all vertices, or fewer, or more."""
+    rng = np.random.default_rng(seed)
+    f = sw.GaussianPseudoLikelihood(rng.standard_normal((rng.integers(2, 4), rng.integers(3, 6))), ridge=0.01)
+    kept = np.sort(rng.permutation(f.n)[: rng.integers(2, f.n + 1)])
+    support = np.sort(rng.permutation(len(kept))[: rng.integers(1, len(kept) + 1)])
+    part, whole = f.restricted(kept).start(support), f.start(kept[support])
+    assert part.gradient == pytest.approx(whole.gradient[kept], abs=1e-8)
+    (moves,) = sw.Uniform(len(kept), len(support)).moves(support)
+    listed = moves.to_list()
+    values = [f(kept[move.result(support)]) - whole.value for move in listed.moves()]
+    assert part.gains(listed) == pytest.approx(np.array(values), abs=1e-8)

@@ -79,3 +79,14 @@ def test_shares_are_the_best(total):
                 moved = shares + step * (np.eye(5)[i] - np.eye(5)[j])
                 if moved.min() > 0 and moved.max() <= 1:
                     assert (sizes**2 / moved).sum() >= cost - 1e-9
+
+
+@pytest.mark.filterwarnings("ignore:.*separable", "ignore:.*never changes sign")
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_a_spin_that_a_field_explains_is_bounded_by_a_perfect_prediction(ridge):
+    """It cannot be predicted any better; probabilities of 1e-12 of being wrong are rounding."""
+    spins = np.ones((5, 4))
+    spins[0, 1:] = -1.0
+    summand = sw.IsingPseudoLikelihood(spins, ridge, fields=True).summands(np.zeros(6))[0]
+    bound, _ = summand.bound_among(np.array([], dtype=np.intp), np.arange(3), (0, 2), np.zeros(3))
+    assert bound >= -1e-15

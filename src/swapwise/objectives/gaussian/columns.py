@@ -157,6 +157,9 @@ class EdgeColumns(Columns):
 
     # -- few coordinates ----------------------------------------------------------------------------
 
+    #: The coordinates of a view are its own
+    shows_samples = False
+
     def view(self, elements: IndexArray) -> tuple[FloatArray, FloatArray]:
         """Return columns and the target in as many coordinates per vertex as it has neighbours, and one more.
 
@@ -197,7 +200,3 @@ class EdgeColumns(Columns):
         """Return some columns, others, and the target, in the same coordinates."""
         columns, target = self.view(np.append(first, second))
         return columns[: len(first)], columns[len(first) :], target
-
-    def dots_of_view(self, vectors: FloatArray) -> FloatArray | None:
-        """Return None: the coordinates of a view are its own."""
-        return None

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray, as_matrix, as_real, as_vector, require_scale
 from swapwise.numerics import ROUNDING
-from swapwise.objectives.base import SampleCurvature
 from swapwise.objectives.edges import read_edges
 from swapwise.objectives.gaussian.columns import EdgeColumns
 from swapwise.objectives.ising.open import read_weight
@@ -218,10 +217,6 @@ class GaussianPseudoLikelihood(LeastSquares):
     def is_small(self) -> bool:
         """Whether moves are made in compiled code: inner products are entries of the covariance matrix."""
         return 0 < self.n <= FEW_COLUMNS
-
-    def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:
-        """Return None: inner products are known, and columns are not stored."""
-        return None
 
     @cached_property
     def _eigenvalues(self) -> tuple[float, float]:

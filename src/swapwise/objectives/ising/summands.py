@@ -21,6 +21,10 @@ LONGEST_STEP = 4.0
 # A relaxation is left when none of a few steps lowers its bound by more than this.
 STALLED, IDLE_STEPS = 1e-5, 4
 
+# Signals sum to nothing up to 1e-12. Probabilities that may be nothing but that count as zero, for their
+# entropies would be far larger.
+LEAST_WRONG = 1e-11
+
 # Fits of small sets are made together, as many as have about this many numbers.
 NUMBERS_AT_ONCE = 2_000_000
 
@@ -186,7 +190,7 @@ class VertexSummand(Summand):
         if free.any() and prices.shape[1]:
             wrong = _balanced(signals[:, free], self._weight, wrong)
         inside: BoolArray = np.logical_and.reduce((wrong >= 0) & (wrong <= 1), axis=1)
-        wrong = np.clip(wrong, 1e-300, 1.0)
+        wrong = np.where(wrong > LEAST_WRONG, np.minimum(wrong, 1.0), 1e-300)
         right = np.maximum(1.0 - wrong, 1e-300)
         bound: FloatArray = (self._weight * (wrong * np.log(wrong) + right * np.log(right))).mean(axis=1)
         slope = np.where(inside[:, None], self._slope(signals, wrong), 0.0) + prices

@@ -453,8 +453,8 @@ class LeastSquares(SparseObjective):
         return hessian
 
     def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:
-        """Return minus the Hessian as inner products of columns; None for data that are read in passes."""
-        if self.design.sequential:
+        """Return minus the Hessian as inner products of columns; None where these are not seen by sample."""
+        if not self.design.shows_samples:
             return None
         weight = np.full(self.design.n_samples, 2.0 / self.total)
         penalty = (2.0 / self.total) * self.penalty
