@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, islice
 from math import comb
 from typing import TypeGuard
 
 import numpy as np
 import scipy
 
+from swapwise.certify.left_out import sets_left_out
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.region import Region
@@ -18,7 +19,7 @@ from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.quadratic import Quadratic
 
 # A set takes a few nanoseconds; fewer than the second take no more time than a bound, and where no more than
-# a few elements can be added, bounds are hardly ever tight.
+# a few elements can be added, or are left out, bounds are hardly ever tight.
 MOST_SETS, QUICK, FEW = 30_000_000, 1_000_000, 6
 
 # Inner products of more elements than this take longer than bounds.
@@ -70,7 +71,7 @@ def enumerate_leaf(
         return None
     if not _is_quadratic(objective):
         return _few_sets(region, room)
-    is_late = quick and (room > FEW or objective.bounds is not None)
+    is_late = quick and (min(room, len(candidates) - room) > FEW or objective.bounds is not None)
     most = min(MOST_SETS, QUICK) if is_late else MOST_SETS
     if len(candidates) > PRODUCTS_UP_TO or comb(len(candidates), room) > most:
         return None
@@ -78,7 +79,9 @@ def enumerate_leaf(
         return None
     if room <= 0:
         return _independent_parts(region, candidates[:0])
-    found = _candidates(objective, region, room, target)
+    found = _nearly_all(objective, region, room, target) if room > FEW else None
+    if found is None:
+        found = _candidates(objective, region, room, target)
     if found is None:
         return None
     parts = [support for chosen in found for support in _independent_parts(region, chosen)]
@@ -162,6 +165,30 @@ def _candidates(
         rest, slope = rest * np.outer(turns, turns), slope * turns
         found = completions.find_signed(rest, slope, copies, *how, signs)
     return None if found is None else [region.open[chosen] for chosen in found]
+
+
+def _nearly_all(
+    objective: SparseObjective, region: Region, room: int, target: float
+) -> list[IndexArray] | None:
+    """Return the same where all but a few open elements are chosen, by those that are left out.
+
+    None if these are not few, or the columns are collinear.
+    """
+    n_left_out = len(region.open) - room
+    if n_left_out > FEW or objective.bounds is not None:
+        return None
+    elements, nothing = np.flatnonzero(~region.outside), np.zeros(objective.n)
+    gram = objective.hessian_at(nothing, elements)
+    lengths = np.sqrt(np.diag(gram))
+    lengths[lengths == 0] = 1.0
+    size = max(objective.scale, abs(target)) or 1.0
+    slope = objective.gradient_at(nothing)[elements] / (lengths * np.sqrt(2 * size))
+    gram, may_leave = gram / np.outer(lengths, lengths), ~region.inside[elements]
+    found = sets_left_out(gram, slope, may_leave, n_left_out, target / size, NOISE, region.clock.check)
+    some = None if found is None else list(islice(found, MOST_FOUND + 1))
+    if some is None or len(some) > MOST_FOUND:
+        return None
+    return [np.setdiff1d(region.open, elements[left_out]) for left_out in some]
 
 
 def _turned(bounds: CoefficientBounds, elements: IndexArray) -> tuple[FloatArray, BoolArray]:
