@@ -115,3 +115,31 @@ def test_newcomers_take_the_place_of_what_others_need():
     apart = sw.Intersection(either, sw.Conflicts(5, [(0, 3)]))
     moves = [move for batch in apart.moves(np.array([0, 2])) for move in batch.to_list().moves()]
     assert sw.Move((1, 3), (0,)) in moves
+
+
+def test_a_parent_of_negative_weight_is_chosen_where_its_child_is_worth_it():
+    weights = [339653.8, -36516.1]
+    found = sw.Hierarchy(2, {0: [1]}, 2, kind="weak").max_weight(weights)
+    assert (found.support.tolist(), found.exact, found.upper_bound) == ([0, 1], True, pytest.approx(303137.7))
+    assert sw.Hierarchy(2, {0: [1]}, 2).max_weight([1.0, -2.0]).support.tolist() == []
+
+
+def test_so_is_an_element_of_negative_weight_where_a_lower_limit_needs_it():
+    both = sw.Intersection(sw.Partition([0, 0, 1], 2, at_least={0: 1}), sw.Knapsack([1.0, 2.0, 3.0], 4.0))
+    found = both.max_weight([-5.0, -3.0, 4.0])
+    assert (found.support.tolist(), found.weight, found.exact) == ([0, 2], -1.0, True)
+
+
+class InARow(sw.Constraint):
+    """Each element only after the one before."""
+
+    n = 3
+
+    def _is_independent(self, support):
+        return support.tolist() == list(range(len(support)))
+
+
+def test_a_class_of_ones_own_has_a_bound_that_no_set_exceeds():
+    found = InARow().max_weight([-1.0, 2.0, 3.0])
+    assert found.upper_bound >= 4.0
+    assert InARow().is_independent(found.support)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
@@ -190,8 +190,9 @@ class MaxWeight:
         MaxWeight(support=array([1]), weight=4.0, factor=0.5, bound=8.0)
         """
         weight = float(weights[support].sum())
-        bound = max(weight, bound)
-        return cls(support, weight, weight / bound if bound > 0 else 1.0, bound)
+        if weight >= bound:
+            return cls(support, weight, bound=weight)
+        return cls(support, weight, max(0.0, weight / bound) if bound > 0 else 0.0, bound)
 
     @property
     def exact(self) -> bool:
@@ -263,14 +264,17 @@ class Queries:
 
         ``time_limit`` is in seconds. Where it is too short for a max-weight set, the best one so far is
         returned; ``exact`` is then False, ``upper_bound`` is what was proven by then, and ``factor`` the
-        share of the largest weight that the set has for certain.
+        share of the largest weight that the set has for certain. Elements of negative weight are chosen where
+        others need them, or a lower limit does.
 
         >>> from swapwise import SetPacking
         >>> SetPacking([{1, 2}, {2, 3}, {3, 4}]).max_weight([2.0, 3.0, 2.0], time_limit=10.0)
         MaxWeight(support=array([0, 2]), weight=4.0, factor=1.0, bound=4.0)
         """
-        limit = as_time_limit(time_limit)
-        return self._max_weight(as_vector(weights, self.n, "weights"), Clock(limit))
+        clock, given = Clock(as_time_limit(time_limit)), as_vector(weights, self.n, "weights")
+        if (given < 0).any():
+            return self._max_weight_of_any_sign(given, clock)
+        return self._max_weight(given, clock)
 
     def loops(self: Any) -> IndexArray:
         """Return the elements that are in no independent set."""
@@ -538,12 +542,40 @@ class Constraint(Queries, ABC):
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         """Answer :meth:`max_weight` for a checked weight vector, in the time that is left.
 
-        Here by an integer program, if the family has inequalities; else by the greedy algorithm: see
-        :func:`greedy_weight`.
+        Elements of negative weight are never chosen. Here by an integer program, if the family has
+        inequalities; else by the greedy algorithm: see :func:`greedy_weight`.
         """
-        if self._program is not None:
-            return self._program.heaviest(np.empty(0, dtype=np.intp), weights, clock)
-        return greedy_weight(self, weights)
+        found = self._by_program(weights, clock)
+        return greedy_weight(self, weights) if found is None else found
+
+    def _by_program(
+        self, weights: FloatArray, clock: Clock, *, with_negative: bool = False
+    ) -> MaxWeight | None:
+        """Return a max-weight set by the integer program, if there is one.
+
+        What is forced in is there for the limits; it is left out of the answer if it has a negative weight.
+        """
+        if self._program is None:
+            return None
+        free, idle = weights.copy(), self.forced[weights[self.forced] < 0]
+        free[idle] = 0.0
+        found = self._program.heaviest(self.forced, free, clock, with_negative=with_negative)
+        return replace(found, support=np.setdiff1d(found.support, idle))
+
+    def _max_weight_of_any_sign(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        """Answer :meth:`max_weight` where weights are negative: a set may need such elements for others.
+
+        To :meth:`_max_weight`, they are elements that must not be chosen.
+        """
+        positive, costs = np.maximum(weights, 0.0), weights < 0
+        if self.hereditary and self._is_answer(self.forced):
+            found = self._max_weight(positive, clock)
+            return replace(found, support=found.support[~costs[found.support]])
+        by_program = self._by_program(weights, clock, with_negative=True)
+        if by_program is not None:
+            return by_program
+        greedy = self.extend(np.empty(0, dtype=np.intp), heaviest_first(weights))
+        return MaxWeight.below(self._max_weight(positive, clock).upper_bound, greedy, weights)
 
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
         """Return a set of large weight among those that hold all of ``held``, a part of an independent set.

@@ -277,7 +277,7 @@ class Intersection(Constraint):
             if self._is_independent(larger):
                 chosen, rest = larger, rest[1:]
             else:
-                rest = rest[self.addable(chosen)[rest]]
+                rest = rest[1:][self.addable(chosen)[rest[1:]]]
         return np.sort(chosen)
 
     def shortfall(self, support: IndexArray) -> str:

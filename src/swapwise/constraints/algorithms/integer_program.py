@@ -66,9 +66,15 @@ class IntegerProgram:
         self._n_columns = self._given.matrix.shape[1]
 
     def heaviest(
-        self, held: IndexArray, weights: FloatArray, clock: Clock, most_nodes: int | None = None
+        self,
+        held: IndexArray,
+        weights: FloatArray,
+        clock: Clock,
+        most_nodes: int | None = None,
+        *,
+        with_negative: bool = False,
     ) -> MaxWeight:
-        """Return a max-weight set with all of ``held`` and nothing of negative weight.
+        """Return a max-weight set with all of ``held`` and nothing of negative weight, unless told otherwise.
 
         Out of time or nodes, it is the best so far, with a bound. Without any set, the bound is
         minus infinity. Inequalities that are found on the way are kept for bounds. Without a limit on
@@ -78,20 +84,26 @@ class IntegerProgram:
             return MaxWeight(held, 0.0)
         if most_nodes is None and self._rows is not self._given:
             afresh = IntegerProgram(self._constraint, self._given, self._others)
-            return afresh.heaviest(held, weights, clock)
+            return afresh.heaviest(held, weights, clock, with_negative=with_negative)
         try:
-            return self._heaviest(held, weights, clock, most_nodes)
+            return self._heaviest(held, weights, clock, most_nodes, with_negative)
         finally:
             if most_nodes is None:
                 self._rows = self._given
 
     def _heaviest(
-        self, held: IndexArray, weights: FloatArray, clock: Clock, most_nodes: int | None
+        self,
+        held: IndexArray,
+        weights: FloatArray,
+        clock: Clock,
+        most_nodes: int | None,
+        with_negative: bool,
     ) -> MaxWeight:
         lower, upper, gains = np.zeros(self._n_columns), np.ones(self._n_columns), np.zeros(self._n_columns)
-        lower[held], upper[: len(weights)][weights < 0] = 1.0, 0.0
-        gains[: len(weights)] = np.maximum(weights, 0.0)
-        best, bound, prices, finished = None, float(gains.sum()), None, False
+        lower[held], gains[: len(weights)] = 1.0, weights
+        if not with_negative:
+            upper[gains < 0] = gains[gains < 0] = 0.0
+        best, bound, prices, finished = None, float(gains.sum(where=gains > 0)), None, False
         try:
             root = self._relax(gains, lower, upper, clock)
             if root is None:
@@ -99,7 +111,8 @@ class IntegerProgram:
             bound, prices = min(bound, root.bound), root.prices
             for reached in self._improved(gains, root, clock, most_nodes):
                 best, bound = reached
-            finished = bound <= self._weight(best, gains) * (1 + EQUAL)
+            weight = self._weight(best, gains)
+            finished = best is not None and bound <= weight + EQUAL * abs(weight)
             if best is None and bound == -np.inf:
                 return MaxWeight(held, 0.0, bound=-np.inf)
         except OutOfTime:
@@ -158,7 +171,8 @@ class IntegerProgram:
         n, whole = self._constraint.n, np.flatnonzero(node.values[: self._constraint.n] > 0.5)
         if _fractions(node).max(initial=0.0) <= WHOLE and self._constraint._is_answer(whole):
             return whole
-        held, allowed = np.flatnonzero(node.lower[:n]), np.flatnonzero(node.upper[:n])
+        is_wanted = (node.upper[:n] > 0) & ((gains[:n] >= 0) | (node.values[:n] > ROUNDED))
+        held, allowed = np.flatnonzero(node.lower[:n]), np.flatnonzero(is_wanted)
         order = allowed[np.lexsort((-gains[:n][allowed], -node.values[:n][allowed].round(6)))]
         found = self._constraint.extend(held, order)
         return found if self._constraint._is_answer(found) else None
@@ -272,4 +286,4 @@ def _no_heavier(reached: float) -> float:
 
 def _scale(gains: FloatArray) -> float:
     """Return what brings the largest weight near 1: solvers decide in absolute terms."""
-    return float(2.0 ** -np.frexp(gains.max(initial=0.0))[1])
+    return float(2.0 ** -np.frexp(np.abs(gains).max(initial=0.0))[1])
