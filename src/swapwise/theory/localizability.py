@@ -101,7 +101,9 @@ class Localizability:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Two sets and a collection that violate the inequality of localizability: ``left < right`` in ::
+    """Two sets and a collection that violate an inequality of localizability: ``left < right``.
+
+    The inequality is (see :func:`localizability`) ::
 
         Σ_{P∈𝒫} [f(X △ P) − f(X)]  ≥  α k f(X*) − (β₁ ℓ + β₂ k) f(X)
 
