@@ -42,8 +42,13 @@ class TestWhatIsInIt:
 
     def test_what_goes_beyond_is_for_the_default_flavour(self):
         parts = {cell.key[1] for cell in cells(1)}
-        assert parts == {"paper", "printed", "plain", "starts", "pairs", "certificates", "neighbours"}
-        assert {cell.key[1] for cell in cells(1, flavour="as-published")} == {"paper", "printed", "plain"}
+        assert parts == {
+            *("paper", "printed", "plain", "optimum"),
+            *("starts", "pairs", "certificates", "neighbours"),
+        }
+        assert {cell.key[1] for cell in cells(1, flavour="as-published")} == {
+            *("paper", "printed", "plain", "optimum"),
+        }
 
     @pytest.mark.parametrize("flavour", ["default", "as-published"])
     def test_the_searches_of_the_paper_from_either_start(self, flavour):
@@ -116,7 +121,7 @@ class TestNeighbours:
         keys = [cell.key for cell in cells(2)]
         before = [
             cell.key
-            for block in (*grid.PAPER, *grid.PRINTED, *grid.PLAIN, *grid.BEYOND)
+            for block in (*grid.PAPER, *grid.PRINTED, *grid.PLAIN, *grid.OPTIMA, *grid.BEYOND)
             for cell in grid._cells_of(block, 2, grid.SEED, "default")
         ]
         assert keys[: len(before)] == before

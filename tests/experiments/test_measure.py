@@ -13,7 +13,7 @@ import swapwise as sw
 from swapwise import checks
 from swapwise.experiments.grid import cells
 from swapwise.experiments.measure import COLUMNS, ENOUGH_RUNS, instance_of, measure, one_core, to_frame
-from swapwise.experiments.procedures import LOCAL_SEARCHES, STARTS, Interrupted, Plain, Proof, Search
+from swapwise.experiments.procedures import LOCAL_SEARCHES, STARTS, Interrupted, Optimum, Plain, Proof, Search
 from swapwise.experiments.settings import ISING_10, REGRESSION_200, REGRESSION_1000
 from swapwise.search.result import Status
 from swapwise.threads import n_kernel_threads
@@ -165,6 +165,15 @@ def test_a_proof_is_above_all_that_is_known():
     assert 0 < proof["promised"] <= proof["proven"] <= 1
     assert proof["proven"] == pytest.approx(proof["value"] / proof["upper_bound"])
     assert proof["status"] == "ITERATION_LIMIT"
+
+
+def test_no_method_is_above_the_bound_on_the_optimum():
+    instance, _ = instance_of(ISING_10, 0, 0)
+    with one_core():
+        found = Optimum(max_nodes=20).run(ISING_10, instance, 1, "default", 0)
+        best = Search("auto", "auto").run(ISING_10, instance, 1, "default", 0)["value"]
+    assert best <= found["value"] + 1e-9 <= found["upper_bound"] + 2e-9
+    assert found["proven"] == pytest.approx(found["value"] / found["upper_bound"])
 
 
 @pytest.mark.filterwarnings("ignore:.*no strong-concavity bound")

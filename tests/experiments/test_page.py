@@ -113,6 +113,18 @@ class TestContent:
         assert "regression-200: proven share of the optimummethod1certificate0.875" in text
         assert "0.900" not in text
 
+    def test_shares_of_the_optimum_are_of_instances_where_it_is_proven(self):
+        graph = {"setting": "ising-10", "size": 2}
+        optimum = {"part": "optimum", "method": "optimum"}
+        rows = table(
+            row(**graph, value=3.0, quality=0.6),
+            row(**graph, trial=1, value=1.0, quality=0.6),
+            row(**graph | optimum, value=4.0, quality=0.8, status="OPTIMAL"),
+            row(**graph | optimum, trial=1, value=5.0, quality=0.8, status="ITERATION_LIMIT"),
+        )
+        text = Reader(render_page(rows, [], {})).text["tables"]
+        assert "share of the optimum, where it is provenmethod2oblivious0.750optimum1.000" in text
+
     def test_the_manifest_is_gone_through(self):
         manifest = {
             "options": {"trials": 3, "quick": False, "only": ["ising-10", "random"], "limit": None},

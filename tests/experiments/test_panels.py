@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from swapwise.experiments.comparisons import best_known_share
-from swapwise.experiments.grid import BEYOND, PAPER, PRINTED, cells
+from swapwise.experiments.grid import BEYOND, OPTIMA, PAPER, PRINTED, cells
 from swapwise.experiments.measure import COLUMNS
 from swapwise.experiments.panels import (
     BEYOND_PANELS,
@@ -46,6 +46,8 @@ def fake(flavour="default", trials=3, without=(), start="both"):
         value = 1 - 0.5 * rng.random() / cell.size
         figures = {"value": value, "quality": value}
         figures["seconds"] = 0.01 * cell.size * rng.uniform(0.5, 2.0)
+        if key["part"] == "optimum":
+            figures |= {"upper_bound": 1.01 * value, "proven": 1 / 1.01, "status": "ITERATION_LIMIT"}
         if key["part"] == "certificates":
             figures |= {"proven": value, "promised": 0.1 / cell.size if "10" not in key["setting"] else None}
         rows.append(row(**key, **figures))
@@ -81,7 +83,7 @@ class TestDeclared:
     def test_every_line_is_in_the_grid(self):
         grid = {
             (block.setting, block.procedure.part, block.procedure.name, size)
-            for block in (*PAPER, *PRINTED, *BEYOND)
+            for block in (*PAPER, *PRINTED, *OPTIMA, *BEYOND)
             for size in block.sizes or block.setting.sizes
         }
         for panel in PAPER_PANELS:
@@ -113,8 +115,9 @@ class TestCurves:
         regression = [*LOCAL_SEARCHES, "random residual greedy", "modular", *printed]
         graphs = [*LOCAL_SEARCHES, "modular", "random", *printed]
         assert labels("a", rows) == labels("b", rows) == labels("c", rows) == regression
-        assert labels("d", rows) == labels("e", rows) == labels("f", rows) == graphs
-        assert set(NAMES) == {*regression, *graphs}
+        assert labels("d", rows) == graphs
+        assert labels("e", rows) == labels("f", rows) == [*graphs, "bound on the optimum"]
+        assert set(NAMES) == {*regression, *labels("f", rows)}
         assert labels("a", fake(start="empty")) == regression[:5]
         assert labels("a", fake(start="arbitrary")) == regression[3:]
 
@@ -123,6 +126,22 @@ class TestCurves:
         new = {letter: [x.name for x in panel.curves(rows) if x.is_new] for letter, panel in ALL.items()}
         slow = [f"{method}{start}" for start in ("", " from arbitrary") for method in LOCAL_SEARCHES[:2]]
         assert new == {letter: slow if letter in "cf" else [] for letter in ALL}
+
+    def test_the_bound_on_the_optimum_has_the_scale_of_quality(self):
+        optimum = {"setting": "ising-10", "part": "optimum", "method": "optimum", "status": "OPTIMAL"}
+        rows = table(
+            row(**optimum, value=2.0, quality=0.5, upper_bound=2.0, proven=1.0),
+            row(
+                **optimum | {"status": "ITERATION_LIMIT"},
+                trial=1,
+                value=2.0,
+                quality=0.5,
+                upper_bound=4.0,
+                proven=0.5,
+            ),
+        )
+        assert curve_of("e", "bound on the optimum", rows).mean == pytest.approx([0.75])
+        assert footnotes(rows)[1] == "Optima proven: (e) 1 of 2, every best set at least 50.0% of the bound."
 
     def test_beyond_the_paper(self):
         rows = fake()
@@ -227,7 +246,7 @@ class TestWords:
             "(c) and (f): the paper left out the oblivious and semi-oblivious searches, being too slow."
         )
         assert "(f): the" in footnotes(fake(without=["regression-1000"]))[2]
-        assert len(footnotes(fake(without=["regression-1000", "ising-20"]))) == 2
+        assert len(footnotes(fake(without=["regression-1000", "ising-20"]))) == 3
 
     def test_the_start_is_explained_where_it_is_seen(self):
         assert "as Algorithms 1, 3 and 4 are printed" in footnotes(fake())[1]

@@ -11,6 +11,7 @@ import pandas as pd
 from swapwise.experiments.grid import COORDINATES, GRID, PAPER
 from swapwise.experiments.measure import COLUMNS
 from swapwise.experiments.procedures import EMPTY, LOCAL_SEARCHES
+from swapwise.search.result import Status
 
 SETTINGS = {block.setting.name: block.setting for block in PAPER}
 #: The sizes of the grid, by setting and method.
@@ -23,6 +24,8 @@ _TEXTS = ("setting", "part", "method", "flavour", "status")
 # Numbers that are divided by each other; one that is not positive was not measured.
 _POSITIVE = ("seconds", "n_evaluations")
 _INSTANCE = ["size", "flavour", "seed", "trial"]
+#: What says which problem a row solves, in any flavour
+INSTANCE = ("setting", "seed", "trial", "size")
 
 
 class Missing(LookupError):
@@ -78,10 +81,25 @@ def best_known_share(rows: pd.DataFrame) -> pd.Series:
     >>> best_known_share(rows).tolist()
     [0.75, 1.0]
     """
-    comparable = rows[rows["part"].isin(["paper", "printed", "starts", "pairs", "neighbours"])]
+    comparable = rows[rows["part"].isin(["paper", "printed", "optimum", "starts", "pairs", "neighbours"])]
     value = pd.to_numeric(comparable["value"]).astype(float)
-    instance = [comparable[name] for name in ("setting", "seed", "trial", "size")]
+    instance = [comparable[name] for name in INSTANCE]
     return (value / value.groupby(instance, dropna=False).transform("max")).reindex(rows.index)
+
+
+def optimum_share(rows: pd.DataFrame) -> pd.Series:
+    """Return every value divided by the optimum of its instance and size, NaN where that is not proven.
+
+    >>> rows = pd.DataFrame({"setting": "ising-10", "part": ["paper", "optimum"] * 2, "size": [2, 2, 3, 3],
+    ...                      "trial": 0, "seed": 0, "value": [3.0, 4.0, 5.0, 6.0],
+    ...                      "status": ["COMPLETE", "OPTIMAL", "COMPLETE", "ITERATION_LIMIT"]})
+    >>> optimum_share(rows).tolist()
+    [0.75, 1.0, nan, nan]
+    """
+    is_proven = (rows["part"] == "optimum") & (rows["status"] == Status.OPTIMAL)
+    value = pd.to_numeric(rows["value"]).astype(float)
+    instance = [rows[name] for name in INSTANCE]
+    return value / value.where(is_proven).groupby(instance, dropna=False).transform("max")
 
 
 def gaps(rows: pd.DataFrame, kinds: Iterable[tuple[str, str]]) -> str:

@@ -15,14 +15,18 @@ from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, RE
 from swapwise.report.chart import Axis, Chart, Dash, Marker
 from swapwise.report.chart import Curve as Drawn
 from swapwise.report.frames import require_columns
+from swapwise.search.result import Status
 
 # The colours of Okabe and Ito, which the colour-blind tell apart; without black and yellow, of which one
 # is lost on dark ground and the other on white.
 BLUE, PURPLE, VERMILION = "#0072B2", "#CC79A7", "#D55E00"
 GREEN, ORANGE, SKY = "#009E73", "#E69F00", "#56B4E9"
+GREY = "#7F7F7F"
 
 #: A column that is computed from the rows: the value, divided by the best that any method found.
 SHARE = "share"
+#: Another: the upper bound on the optimum, on the scale of quality.
+BOUND = "bound"
 
 _FLAVOUR_NOTES = {
     DEFAULT: "tight constants",
@@ -131,7 +135,7 @@ def _curve(line: Line, rows: pd.DataFrame, log: bool) -> Curve | None:
     mine = rows[is_mine & (rows["method"] == line.method)]
     if mine.empty:
         return None
-    y = best_known_share(rows)[mine.index] if line.column == SHARE else mine[line.column]
+    y = _figures(line.column, mine, rows)
     # Empty cells are None or NaN, and bounds that were never reached are infinite: both are no points.
     y = pd.to_numeric(y).astype(float)
     y = y[np.isfinite(y) & ((y > 0) | (not log))]
@@ -155,6 +159,18 @@ def _curve(line: Line, rows: pd.DataFrame, log: bool) -> Curve | None:
         line.is_new,
         run[-1] if run[-1] < max(declared, default=0) else None,
     )
+
+
+def _figures(column: str, mine: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
+    """Return a column of some rows, computed if it has to be."""
+    if column == SHARE:
+        return best_known_share(rows)[mine.index]
+    if column == BOUND:
+        value, quality, bound = (
+            pd.to_numeric(mine[name]).astype(float) for name in ("value", "quality", "upper_bound")
+        )
+        return bound / value * quality
+    return mine[column]
 
 
 def _drawn(curve: Curve, across: Axis, upwards: Axis) -> Drawn:
@@ -199,11 +215,17 @@ def _name(method: str) -> str:
     return method.replace("-greedy", " greedy").replace("random-", "random ")
 
 
-#: The names of the paper's methods, in the order of legends.
-NAMES = tuple(
-    name
-    for method in _METHODS
-    for name in ([method, _printed(method)] if method in LOCAL_SEARCHES else [_name(method)])
+#: What is drawn beside the paper's methods.
+OPTIMUM = "bound on the optimum"
+
+#: The names of curves in the paper's panels, in the order of legends.
+NAMES = (
+    OPTIMUM,
+    *(
+        name
+        for method in _METHODS
+        for name in ([method, _printed(method)] if method in LOCAL_SEARCHES else [_name(method)])
+    ),
 )
 
 
@@ -228,6 +250,10 @@ def _paper(setting: Setting, column: str, left_out: tuple[str, ...] = ()) -> tup
         if line.method in LOCAL_SEARCHES
     ]
     return (*lines, *dashed)
+
+
+def _optimum(setting: Setting) -> Line:
+    return Line(OPTIMUM, setting, "optimum", "optimum", BOUND, Style(GREY, "pentagon", "solid"))
 
 
 def _starts() -> tuple[Line, ...]:
@@ -319,8 +345,20 @@ PAPER_PANELS: tuple[Panel, ...] = (
         top=1.0,
     ),
     Panel("d", "graphical, time, |V| = 10", _DEGREE, _TIME, _paper(ISING_10, "seconds"), "seconds", log=True),
-    Panel("e", "graphical, objective, |V| = 10", _DEGREE, _RATIO, _paper(ISING_10, "quality")),
-    Panel("f", "graphical, objective, |V| = 20", _DEGREE, _RATIO, _paper(ISING_20, "quality", _SLOW)),
+    Panel(
+        "e",
+        "graphical, objective, |V| = 10",
+        _DEGREE,
+        _RATIO,
+        (*_paper(ISING_10, "quality"), _optimum(ISING_10)),
+    ),
+    Panel(
+        "f",
+        "graphical, objective, |V| = 20",
+        _DEGREE,
+        _RATIO,
+        (*_paper(ISING_20, "quality", _SLOW), _optimum(ISING_20)),
+    ),
 )
 
 #: What the paper does not have; only rows of the default flavour go there.
@@ -402,8 +440,22 @@ def footnotes(rows: pd.DataFrame) -> list[str]:
     letters = listed([f"({panel.letter})" for panel, names in new.items() if names])
     if letters:
         notes.append(f"{letters}: the paper left out the {listed(_SLOW)} searches, being too slow.")
+    notes += _proven_note(rows)
     for panel, found in by_panel.items():
         ends = sorted({curve.until for curve in found if curve.until is not None})
         cut = [f"{' and '.join(x.name for x in found if x.until == end)} beyond {end}" for end in ends]
         notes += [f"({panel.letter}): not run: {'; '.join(cut)}."] if cut else []
     return notes
+
+
+def _proven_note(rows: pd.DataFrame) -> list[str]:
+    """Say in how many instances the optimum is proven, and how far from the bound others are."""
+    theirs = rows[rows["part"] == "optimum"]
+    texts = []
+    for panel in PAPER_PANELS:
+        mine = theirs[theirs["setting"].isin({x.setting.name for x in panel.lines if x.column == BOUND})]
+        if mine["upper_bound"].notna().any():
+            proven = (mine["status"] == Status.OPTIMAL).sum()
+            least = pd.to_numeric(mine["proven"])[mine["upper_bound"].notna()].min()
+            texts.append(f"({panel.letter}) {proven} of {len(mine)}, every best set at least {least:.1%}")
+    return [f"Optima proven: {'; '.join(texts)} of the bound."] if texts else []

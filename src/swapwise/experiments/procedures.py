@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from swapwise.certify.certify import certify
+from swapwise.certify.certify import certify, exact
 from swapwise.experiments.plain import (
     Outcome,
     arbitrary_start,
@@ -167,6 +167,34 @@ class Proof(Procedure):
             "proven": None if proof.trivial else proof.ratio,
             "promised": None if promise is None else promise.ratio,
         }
+
+
+@dataclass(frozen=True)
+class Optimum(Procedure):
+    """The best set, or how far the best one found is below it at most.
+
+    As for :class:`Proof`, what is limited is the number of parts that are looked at, not the time. Where the
+    status is OPTIMAL the optimum is proven; else ``upper_bound`` is above it.
+    """
+
+    max_nodes: int
+
+    @property
+    def name(self) -> str:
+        """What it is about."""
+        return "optimum"
+
+    @property
+    def part(self) -> str:
+        """A part of its own."""
+        return "optimum"
+
+    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
+        """Search and prove, on the very objective that the methods have."""
+        result = exact(*setting.problem(instance, size), max_nodes=self.max_nodes)
+        proof = result.certificate
+        assert proof is not None
+        return {**_figures(result), "upper_bound": proof.upper_bound, "proven": proof.ratio}
 
 
 @dataclass(frozen=True)
