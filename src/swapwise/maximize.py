@@ -78,8 +78,8 @@ def maximize(
         exhaustive search counts as one.
     epsilon : float, optional
         Switches local search to the geometric rule (Algorithm 5): take the first move that gains
-        ``epsilon / rank · f(X)``. The rule says nothing at f = 0, so ``"auto"`` and ``"empty"`` then mean
-        ``"best-singleton"``, as in the paper.
+        ``epsilon / rank · f(X)`` (as printed, ε/n: give ``ε · rank / n``). The rule says nothing at f = 0, so
+        ``"auto"`` and ``"empty"`` then mean ``"best-singleton"``, as in the paper.
     tol : float
         A move improves if it gains more than ``tol`` times the value (for R², ``tol`` itself).
     time_limit : float, optional

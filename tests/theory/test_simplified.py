@@ -98,8 +98,8 @@ def test_a_search_that_need_not_end_at_a_base_is_named():
     known = sw.localizability(f, 2, 2, simplified=True)
     assert known.ratio() == 1.0
     assert sw.maximize(f, sw.Uniform(4, 2), "oblivious", start="empty").value == 0.0
-    promise = sw.guarantee("oblivious", sw.Uniform(4, 2), known)
-    assert repr(promise).endswith('assuming that the search begins at a base, as with start="arbitrary"')
+    stated = sw.guarantee("oblivious", sw.Uniform(4, 2), known)
+    assert repr(stated).endswith('assuming that the search begins at a base, as with start="arbitrary"')
 
 
 def test_it_is_for_matroids_of_its_rank():

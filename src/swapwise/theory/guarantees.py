@@ -276,8 +276,8 @@ class _Search:
         numbers = {"alpha": constants.alpha, "beta1": constants.beta1, "beta2": constants.beta2}
         beta = "β₁ (p − 1 + 1/q) + β₂" if self.p > 1 else "β₁ + β₂"
         triple = constants.alpha, constants.beta1, constants.beta2
-        promise = self._made_of(triple, numbers, NUMBERS[False, self.p > 1], "α", beta)
-        return replace(promise, assumptions=(FROM_A_BASE,)) if constants.simplified else promise
+        stated = self._made_of(triple, numbers, NUMBERS[False, self.p > 1], "α", beta)
+        return replace(stated, assumptions=(FROM_A_BASE,)) if constants.simplified else stated
 
     def _sparse(self, rule: Pivot, constants: RestrictedConstants) -> Guarantee:
         m, M, name = float(constants.m_2s), float(constants.M_st), "M_st"
