@@ -74,8 +74,10 @@ class FrankWolfe(Relaxation):
         self.combination = combination
         self.point = combination.point(self.objective.n)
         self.point[self._free] = 1.0
-        self._fit()
-        value, gradient = self.objective.value_at(self.coef), self.objective.gradient_at(self.coef)
+        # Where columns are collinear, steps may lead any way along them, and prove nothing if it is too far.
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._fit()
+            value, gradient = self.objective.value_at(self.coef), self.objective.gradient_at(self.coef)
         steepness = self._steepness[self.coef[rows_of(self.objective, self.used)] != 0]
         self.dual = self._dual_at(value, gradient, steepness, self._left_over(value, gradient))
 

@@ -130,7 +130,10 @@ class SummandNode(Node):
         """Improve the prices, and fix what cannot matter, as long as one of it helps the other."""
         for _ in range(MOST_ROUNDS):
             choice = self.improve_prices(target, clock)
-            if self.bound <= max(target, self._floor) or not self._fix(choice, target):
+            if self.bound <= max(target, self._floor):
+                return
+            # Sets that are not in the table may be above the target, and have any elements.
+            if self._table.floor > target or not self._fix(choice, target):
                 return
 
     def improve_prices(self, target: float, clock: Clock) -> Choice:
