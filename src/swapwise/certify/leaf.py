@@ -172,7 +172,7 @@ def _nearly_all(
 ) -> list[IndexArray] | None:
     """Return the same where all but a few open elements are chosen, by those that are left out.
 
-    None if these are not few, or the columns are collinear.
+    None if these are not few, or columns are nearly collinear.
     """
     n_left_out = len(region.open) - room
     if n_left_out > FEW or objective.bounds is not None:

@@ -9,6 +9,10 @@ import scipy
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 
+# Rounding may take this share off what is computed from the inverse, no more; costs are off by a few times as
+# much.
+LOST, LEEWAY = 1e-3, 1.05
+
 
 def sets_left_out(
     gram: FloatArray,
@@ -24,7 +28,7 @@ def sets_left_out(
     ``gram`` and ``slope`` are the products of columns with each other and with a response, all of length 1,
     and are known within ``noise``: a set S explains ``slope_Sᵀ gram_SS⁻¹ slope_S``. With A the inverse and w
     the coefficients of all columns, the others explain less by ``w_Tᵀ A_TT⁻¹ w_T`` without T. That grows with
-    T, so that no set is looked at of which a part costs too much. None if the columns are collinear.
+    T, so that no set is looked at of which a part costs too much. None if the columns are nearly collinear.
 
     >>> gram, slope = np.eye(4), np.array([0.8, 0.1, 0.5, 0.2])
     >>> found = sets_left_out(gram, slope, np.ones(4, dtype=bool), 2, 0.8, 0.0, lambda: None)
@@ -42,8 +46,12 @@ def sets_left_out(
     # Without columns that cost no more than the most, w changes in length by no more than the root of the
     # most times the norm of the inverse.
     length, spread = float(np.hypot(1.0, np.linalg.norm(coef))), float(np.linalg.norm(inverse))
+    # What is left of the inverse without some columns is 1 or more on the diagonal, a difference of numbers
+    # that may be as large as its norm.
+    if np.finfo(float).eps * len(gram) * spread**2 > LOST:
+        return None
     off = noise * (len(gram) + 1)
-    most = max(0.0, explained - floor) + off * length**2
+    most = LEEWAY * max(0.0, explained - floor) + off * length**2
     most += 2 * off * (length + float(np.sqrt(most * spread))) ** 2
     return _walk(inverse, coef, np.flatnonzero(may_leave), size, most, check)
 
