@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -140,6 +142,30 @@ def test_the_same_weights_lead_to_the_same_set_whatever_was_asked_before():
 def test_conflicts_without_pairs_go_with_any_family():
     free = sw.Intersection(sw.Conflicts(3, []), sw.Hierarchy(3, {2: [0]}))
     assert sw.maximize(sw.Linear([1.0, 2.0, 3.0]), free).support.tolist() == [0, 1, 2]
+
+
+def test_groups_of_conflicts_without_pairs_stand_in_the_way_of_no_larger_move():
+    first = sw.Hierarchy(6, {1: [2], 3: [2, 5]}, size=3)
+    both = sw.Intersection(first, sw.Conflicts(6, []), sw.Hierarchy(6, {0: [4, 2]}, size=4, kind="weak"))
+    worth = sw.Linear([9.0, 4.0, 3.0, 8.0, 1.0, 1.0])
+    assert sw.maximize(worth, both).value == sw.exact(worth, both).value == 16.0
+
+
+def test_elements_that_a_matroid_does_not_allow_together_are_ruled_out_of_a_max_weight_set():
+    rows = [
+        [-1, -1, -1, 0, 1, 1, 1],
+        [0, 1, 1, 0, 0, 0, 1],
+        [0, -1, -1, 0, -1, 1, 1],
+        [0, 1, 0, 0, 0, 1, 0],
+    ]
+    price = sw.Knapsack([3.0, 3.0, 1.0, 2.0, 3.0, 4.0, 2.0], 8.0)
+    groups = sw.FewGroups([1, 0, 0, 1, 1, 0, 1], 2)
+    allowed = sw.Intersection(sw.LinearMatroid(np.array(rows, dtype=float)).contract([0]), groups, price)
+    weights = np.array([0.0, 1.5, 0.4, 1.9, 1.4, 0.1, 0.4])
+    found = allowed.max_weight(weights)
+    sets = [s for size in range(8) for s in combinations(range(7), size) if allowed.is_independent(s)]
+    assert found.weight == pytest.approx(max(weights[list(s)].sum() for s in sets))
+    assert found.exact
 
 
 def test_lower_limits_that_are_hard_to_meet_do_not_take_for_ever(monkeypatch):

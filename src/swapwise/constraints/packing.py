@@ -175,7 +175,7 @@ class PackingSystem(IndependenceSystem):
             for groups in added[:, place].T:
                 more = np.count_nonzero(added == groups[:, None, None], axis=(1, 2))
                 less = np.count_nonzero(dropped == groups[:, None, None], axis=(1, 2))
-                feasible &= (groups < 0) | (more - less <= room[groups])
+                feasible &= (groups < 0) | (more - less <= room[np.maximum(groups, NOTHING)])
         return feasible
 
     def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:

@@ -15,7 +15,7 @@ import scipy
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.algorithms.programs import OBJECTIVE_SIZE, STOPPED, solve_within
-from swapwise.constraints.algorithms.spans import violated_spans
+from swapwise.constraints.algorithms.spans import span, violated_spans
 from swapwise.constraints.base import Inequalities, MaxWeight, Prices
 from swapwise.constraints.matroid import Matroid
 from swapwise.numerics import ROUNDING
@@ -249,10 +249,7 @@ class IntegerProgram:
         """Add an inequality that a set violates and all independent sets meet."""
         part = next((each for each in self._others if not each._is_independent(found)), self._constraint)
         if isinstance(part, Matroid):
-            base = part.extend(np.empty(0, dtype=np.intp), found)
-            spanned = ~part.addable(base)
-            spanned[base] = True
-            self._require(np.flatnonzero(spanned), len(base))
+            self._require(*span(part, found))
             return
         if not part.hereditary:  # this very set, and no other
             self._require(found, len(found) - 1, np.setdiff1d(np.arange(self._constraint.n), found))

@@ -12,6 +12,19 @@ from swapwise.constraints.matroid import Matroid
 VIOLATED = 1e-4
 
 
+def span(matroid: Matroid, elements: IndexArray) -> tuple[IndexArray, int]:
+    """Return all elements that do not raise the rank of some, with these, and that rank.
+
+    >>> from swapwise import Graphic
+    >>> span(Graphic([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]), np.array([0, 1]))
+    (array([0, 1, 2]), 2)
+    """
+    base = matroid.extend(np.empty(0, dtype=np.intp), elements)
+    spanned = ~matroid.addable(base)
+    spanned[base] = True
+    return np.flatnonzero(spanned), len(base)
+
+
 def violated_spans(
     matroid: Matroid, held: IndexArray, weights: FloatArray, point: FloatArray
 ) -> list[tuple[IndexArray, int]]:
@@ -26,6 +39,8 @@ def violated_spans(
     >>> violated_spans(triangle_and_tail, np.array([], dtype=int), weights, point)
     [(array([0, 1, 2]), 2)]
     """
+    if not matroid._is_independent(held):  # then there is no set, which what they span says
+        return [span(matroid, held)]
     rest = weights.copy()
     rest[held] = 0.0
     base = matroid.extend(held, heaviest_first(rest))
