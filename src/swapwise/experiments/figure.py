@@ -29,13 +29,13 @@ HEADING, TITLE, HEIGHT, X_LABEL, LEGEND, LONG_LEGEND, NOTE = 0.28, 0.24, 1.4, 0.
 WIDE_CELL, WIDE_RIGHT, HIGH, FAMILY_LEGEND = WIDTH / 2, 0.14, 1.9, 1.3
 
 # Letters in a line of the notes at the foot.
-LINE = 115
+LINE = 130
 
 # Points.
 SMALL, NORMAL, LARGE = 7.0, 7.5, 9.0
 
-# Neighbouring curves are shifted by this share of the width, so that their bars stand side by side.
-_SHIFT = 0.007
+# Curves are shifted, so that their bars stand side by side: all of them within this share of the width.
+_SHIFTS = 0.035
 
 _LEGEND_LOOKS: dict[str, Any] = {
     "fontsize": SMALL,
@@ -179,7 +179,9 @@ def _draw_curves(axes: Axes, chart: Chart) -> list[Artist]:
     handles: list[Artist] = []
     for rank, curve in enumerate(chart.series):
         assert isinstance(curve, Drawn)
-        x = np.array(curve.x) + (rank - (len(chart.series) - 1) / 2) * _SHIFT * (right - left)
+        x = np.array(curve.x) + (rank - (len(chart.series) - 1) / 2) / len(chart.series) * _SHIFTS * (
+            right - left
+        )
         # Thin bars beneath the lines; where there is one trial, the spread is NaN and there is no bar.
         if curve.low is not None and curve.high is not None:
             axes.vlines(x, curve.low, curve.high, color=curve.colour, linewidth=0.7, alpha=0.55, zorder=1)

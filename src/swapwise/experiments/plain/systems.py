@@ -73,7 +73,7 @@ def _subsets(elements: list[int], most: int) -> Iterator[Elements]:
 
 
 def _has_needless(X: set[int], A: Elements, D: Elements, is_independent: IsIndependent) -> bool:
-    """Return whether a proper part of D would do: if any does, so does D without one element."""
+    """Return whether a proper part of D is enough: if any is, so is D without one element."""
     return any(is_independent(sorted(after(X, (A, tuple(set(D) - {x}))))) for x in D)
 
 
