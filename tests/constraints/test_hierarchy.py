@@ -130,6 +130,26 @@ def test_so_is_an_element_of_negative_weight_where_a_lower_limit_needs_it():
     assert (found.support.tolist(), found.weight, found.exact) == ([0, 2], -1.0, True)
 
 
+@pytest.mark.xfail(
+    strict=True, raises=ValueError, reason="needs the one form of limits: sets that no addition leads to"
+)
+def test_elements_that_need_each_other_are_chosen_together():
+    both = sw.Intersection(sw.Hierarchy(3, {0: [1]}), sw.Hierarchy(3, {1: [0]}))
+    assert both.is_independent([0, 1])
+    assert not both.is_independent([0])
+    worth = sw.Linear([1.0, 2.0, 1.0])
+    for method in ("auto", "exhaustive"):
+        assert sw.maximize(worth, both, method).support.tolist() == [0, 1, 2]
+
+
+def test_what_an_element_that_is_forced_in_cannot_do_without_is_forced_in_too():
+    budget, parent = sw.Knapsack([2.0, 3.0, 3.0, 1.0], 7.0), sw.Hierarchy(4, {2: [1]}, 2, kind="weak")
+    both = sw.Intersection(budget.contract([2]), parent)
+    assert both.forced.tolist() == [1, 2]
+    assert both.is_independent([])  # as {1, 2} is, with what it needs
+    assert not both.is_independent([0])
+
+
 class InARow(sw.Constraint):
     """Each element only after the one before."""
 

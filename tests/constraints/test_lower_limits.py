@@ -133,3 +133,15 @@ def test_forced_elements_count():
     assert forced.is_complete(forced.forced)
     assert sw.Intersection(forced, sw.Uniform(6, 4)).p == 2  # nothing is left to meet
     assert SITES.contract([0]).completed(NOTHING, np.arange(6.0)).tolist() == [0, 2, 4]
+
+
+@pytest.mark.xfail(
+    strict=True, reason="needs the one form of limits: whether several constraints can be met together"
+)
+def test_every_set_on_the_way_can_be_completed_within_all_limits():
+    one_even = sw.Partition([0, 1, 0, 1], 2, at_least={0: 1})
+    both = sw.Intersection(one_even, sw.Knapsack([1.0, 1.0, 4.0, 4.0], 5.0))
+    found, chosen = sw.maximize(sw.Linear([4.0, 5.0, 7.0, 8.0]), both, "greedy"), set()
+    for step in found.history:
+        chosen = chosen - {*step.dropped} | {*step.added}
+        assert chosen <= {0, 1} or chosen <= {0, 3} or chosen <= {1, 2}, chosen

@@ -198,3 +198,10 @@ def test_without_a_smoothness_a_global_step_is_refused():
 def test_options_are_checked(options, error, words):
     with pytest.raises(error, match=words):
         IHT(**options)
+
+
+def test_weights_that_have_left_the_floats_come_before_all_others():
+    both = sw.Intersection(sw.Partition([0, 0, 1], 1), sw.Knapsack([2.0, 1.0, 1.0], 2.0))
+    project = Projection(sw.LeastSquares(np.eye(3), np.ones(3)), both)
+    assert project.heaviest(np.array([np.inf, 3.0, 2.0]), Clock()).tolist() == [0]
+    assert project.heaviest(np.array([2.0, np.inf, np.inf]), Clock()).tolist() == [1, 2]

@@ -45,7 +45,9 @@ class Projection:
     def heaviest(self, weights: FloatArray, clock: Clock) -> IndexArray:
         """Return a set of largest weight, given the squared length of each element's coefficients."""
         top = float(weights.max(initial=0.0))
-        if top > 0:  # squares may be too small or too large for the weights to be compared
+        if top == np.inf:  # an exponential may have left the floats: such elements are longer than all others
+            weights = np.isinf(weights).astype(np.float64)
+        elif top > 0:  # squares may be too small or too large for the weights to be compared
             weights = without_rounding(weights / top)
         found = self._constraint._max_weight_holding(self._constraint.forced, weights, clock)
         if not found.exact:
