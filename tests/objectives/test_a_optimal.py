@@ -39,6 +39,49 @@ def test_gains_are_differences_however_weak_the_prior(prior: float, noise: float
         assert state.value == pytest.approx(f([*range(1, size), 8]))
 
 
+def left(X: np.ndarray, chosen) -> float:
+    """Return the variance that experiments leave where there is no prior."""
+    return float(np.trace(np.linalg.inv(X[chosen].T @ X[chosen])))
+
+
+@pytest.mark.parametrize("prior", [1e-8, 1e-10, 1e-12, 1e-14])
+def test_designs_are_as_good_however_weak_the_prior(prior: float) -> None:
+    for seed in range(3):
+        X = np.random.default_rng(seed).standard_normal((30, 4))
+        weak, strong = (
+            sw.maximize(sw.AOptimal(X, each), sw.Uniform(30, 6)).support for each in (prior, 1e-4)
+        )
+        assert left(X, weak) <= 1.01 * left(X, strong)
+
+
+@pytest.mark.parametrize("size", [4, 5, 7])
+def test_swaps_keep_the_digits_of_what_is_left(size: int) -> None:
+    """Also of as many experiments as parameters, where a drop by itself would leave one to the prior."""
+    X = np.random.default_rng(3).standard_normal((9, 4))
+    support = np.arange(size)
+    state = sw.AOptimal(X, 1e-12).start(support)
+    (grid,) = sw.Uniform(9, size).moves(support)
+    listed = grid.to_list()
+    lost = [left(X, support) - left(X, move.result(support)) for move in listed.moves()]
+    np.testing.assert_allclose(state.gains(grid), grid.spread(np.array(lost)), rtol=1e-6)
+    np.testing.assert_allclose(state.gains(listed), lost, rtol=1e-6)
+
+
+def test_no_poor_design_is_proven_optimal_however_weak_the_prior() -> None:
+    X = np.random.default_rng(1).standard_normal((10, 3))
+    for prior in (1e-4, 1e-7, 1e-10):
+        f, four = sw.AOptimal(X, prior), sw.Uniform(10, 4)
+        best = sw.exact(f, four)
+        assert best.status == "OPTIMAL"
+        assert left(X, best.support) == pytest.approx(
+            min(left(X, list(S)) for S in subsets(10) if len(S) == 4)
+        )
+        poor = sw.certify(f, four, [0, 1, 2, 3])
+        assert left(X, [0, 1, 2, 3]) > 1.1 * left(X, best.support)
+        assert not poor.optimal
+        np.testing.assert_array_equal(poor.better, best.support)
+
+
 def test_it_is_not_submodular() -> None:
     f = sw.AOptimal([[1.0, -2.0], [-2.0, 1.0], [-1.0, 1.0]])
     assert f([0, 1, 2]) - f([1, 2]) > f([0, 2]) - f([2]) + 0.08

@@ -14,7 +14,6 @@ from swapwise.certify.nodes import Node
 from swapwise.checks import IndexArray, unwarned
 from swapwise.clock import Clock
 from swapwise.constraints.base import Constraint
-from swapwise.numerics import EQUAL, ROUNDING
 from swapwise.objectives.base import SetFunction
 from swapwise.search.loop import require_independent
 from swapwise.search.plan import search_by_default
@@ -68,7 +67,7 @@ class BranchAndBound:
     @property
     def cutoff(self) -> float:
         """A part whose bound is no larger holds nothing that is better than the best so far."""
-        return self.value + EQUAL * abs(self.value) + ROUNDING * self.objective.scale
+        return self.value + self.objective.resolution(self.value)
 
     @property
     def gap(self) -> float:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix, as_real
+from swapwise.clock import Clock
+from swapwise.numerics import EQUAL
 from swapwise.objectives.base import SetFunction
 from swapwise.objectives.swap_state import SwapState
 
@@ -32,7 +34,10 @@ class AOptimal(SetFunction):
     X : array of shape (n, d)
         The experiments that can be chosen: one row each, one column per parameter.
     prior : positive number, or positive definite array of shape (d, d)
-        The precision Λ of the parameters; a number stands for that multiple of the identity.
+        The precision Λ of the parameters; a number stands for that multiple of the identity. With a small
+        one, designs are those of classical A-optimality, which knows of no prior. Most digits of a value
+        are then those of the variance before any experiment; what is left of it, ``covariance(S).trace()``,
+        has its own digits, and searches go by these.
     noise : positive number
         The standard deviation σ of a measurement.
 
@@ -77,6 +82,17 @@ class AOptimal(SetFunction):
         lengths = ((self._root @ axes.T) ** 2).sum(axis=0)
         return float((singular**2 / (1.0 + singular**2)) @ lengths)
 
+    def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
+        """Return the value; without a set, the variance that there was."""
+        return self.scale if support is None else self._value(support)
+
+    def resolution(self, value: float) -> float:
+        """Return how much more another value must be for proofs to tell them apart, by what variance is left.
+
+        With a weak prior, that is a small part of the value: values differ by less than the usual share.
+        """
+        return EQUAL * min(abs(value), self.scale - value) + 4 * float(np.finfo(float).eps) * self.scale
+
     def covariance(self, support: Iterable[int]) -> FloatArray:
         """Return the covariance of the parameters after some experiments.
 
@@ -104,9 +120,10 @@ class AOptimalState(SwapState):
     """A state of :class:`AOptimal` with the covariance M of the parameters after its experiments.
 
     With ``a = zᵀMz`` and ``c = |Mz|²`` for ``z = x/σ``, an addition gains ``c / (1 + a)`` and a drop loses
-    ``c / (1 − a)`` (Sherman and Morrison). After i is dropped, ``M' = M + Mz_i (Mz_i)ᵀ / (1 − a_i)``, so that
-    a and c of another experiment follow from its inner products with z_i and M z_i. All go by a factor of M:
-    in M itself, what is known well may be lost in the rounding of what is not.
+    ``c / (1 − a)`` (Sherman and Morrison). A swap adds first: what is dropped then has the leverage
+    ``a_i − s² / (1 + a_j)`` and the vector ``Mz_i − Mz_j s / (1 + a_j)``, where ``s = z_iᵀMz_j``. So nothing
+    cancels where a drop by itself would leave parameters to a weak prior, and the other experiment has them.
+    All go by a factor of M: in M itself, what is known well may be lost in the rounding of what is not.
     """
 
     objective: AOptimal
@@ -117,6 +134,16 @@ class AOptimalState(SwapState):
         self.value = self.objective._value(support)
         self.n_evaluations += 1
 
+    @property
+    def magnitude(self) -> float:
+        """The variance that is left: of the value, most digits may be those of a weak prior."""
+        return float((self._factor**2).sum())
+
+    @property
+    def level(self) -> float:
+        """Minus the variance that is left."""
+        return -self.magnitude
+
     def _additions(self, added: IndexArray) -> FloatArray:
         return _gains(self.objective._rows[added] @ self._factor, self._factor)
 
@@ -125,22 +152,26 @@ class AOptimalState(SwapState):
         leverage = (leaving**2).sum(axis=1)
         gone = leaving @ self._factor.T
         losses: FloatArray = (gone**2).sum(axis=1) / (1.0 - np.minimum(leverage, LARGEST_LEVERAGE))
-        for column in np.flatnonzero(leverage > LARGEST_LEVERAGE):
-            losses[column] = self._gains_without(drops[column], drops[[column]])[0]
+        for place in np.flatnonzero(leverage > LARGEST_LEVERAGE):
+            losses[place] = self._gains_without(drops[place], drops[[place]])[0]
         return losses
 
-    def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
+    def _swaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
         coming, leaving = (self.objective._rows[elements] @ self._factor for elements in (added, drops))
         reduced, gone = coming @ self._factor.T, leaving @ self._factor.T
-        share = coming @ leaving.T  # zᵀ M z_i
-        leverage = (leaving**2).sum(axis=1)
-        rest = 1.0 - np.minimum(leverage, LARGEST_LEVERAGE)
+        grown = 1.0 + (coming**2).sum(axis=1)[:, None]
+        across = coming @ leaving.T  # zᵀ M z_i
+        share = across / grown
         lengths = (reduced**2).sum(axis=1)[:, None]
-        after = lengths + share / rest * (2 * (reduced @ gone.T) + share / rest * (gone**2).sum(axis=1))
-        gains = after / (1.0 + (coming**2).sum(axis=1)[:, None] + share**2 / rest)
-        for column in np.flatnonzero(leverage > LARGEST_LEVERAGE):
-            gains[:, column] = self._gains_without(drops[column], added)
-        return gains - _gains(coming, self._factor)[:, None]
+        rest = 1.0 - (leaving**2).sum(axis=1) + share * across
+        lost = (gone**2).sum(axis=1) - share * (2 * (reduced @ gone.T) - share * lengths)
+        gains = lengths / grown - lost / np.maximum(rest, 1.0 - LARGEST_LEVERAGE)
+        lacking = rest < 1.0 - LARGEST_LEVERAGE
+        for column in np.flatnonzero(lacking.any(axis=0)):
+            rows = lacking[:, column]
+            after = self._gains_without(drops[column], np.append(added[rows], drops[column]))
+            gains[rows, column] = after[:-1] - after[-1]
+        return gains
 
     def _gains_without(self, element: int, added: IndexArray) -> FloatArray:
         """Return what experiments would add after another is dropped, by a factor that is computed afresh."""

@@ -20,7 +20,7 @@ from swapwise.clock import Budget, Clock
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.larger_moves import LargerMoves
 from swapwise.moves import Found, Move, MoveBatch, MoveList, Run, Step, SwapGrid
-from swapwise.numerics import TIE
+from swapwise.numerics import EQUAL, ROUNDING, TIE
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 
 if TYPE_CHECKING:
@@ -96,6 +96,10 @@ class SetFunction(ABC):
             return fit_bound(self, support, clock)
         return self._value(support)
 
+    def resolution(self, value: float) -> float:
+        """Return how much more than this value another one must be for proofs to tell them apart."""
+        return EQUAL * abs(value) + ROUNDING * self.scale
+
     def layered(self, layers: FloatArray) -> SetFunction | None:
         """Return the potential of Filmus and Ward in closed form, or None if there is none.
 
@@ -166,6 +170,16 @@ class State:
         """
         return Run()
 
+    @property
+    def magnitude(self) -> float:
+        """The size of what gains are differences of: far smaller gains are rounding."""
+        return max(abs(self.value), self.objective.scale)
+
+    @property
+    def level(self) -> float:
+        """What every move must raise: the value, or something that rises with it and keeps more digits."""
+        return self.value
+
     def resolution(self, tol: float) -> float:
         """Return what a gain must exceed to count as one: ``tol`` times the value, and more than rounding."""
         return tol * magnitude(self)
@@ -181,8 +195,8 @@ class State:
 
 
 def magnitude(state: State) -> float:
-    """Return the size of the values that gains are differences of: far smaller gains are rounding."""
-    return max(abs(state.value), state.objective.scale)
+    """Return the size of what gains are differences of: far smaller gains are rounding."""
+    return state.magnitude
 
 
 #: Returns the moves of a batch without some that gain less than a given amount

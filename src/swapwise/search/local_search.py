@@ -41,11 +41,11 @@ class LocalSearch(Strategy):
         return [] if found is None else self._make(found.move, state)
 
     def _make(self, move: Move, state: State) -> Sequence[Step]:
-        before = state.value
+        before = state.level
         state.apply(move)
-        if state.value > before:
+        if state.level > before:
             return [Step(move, state.value)]
         state.apply(move.undone)
-        warn(f"{move} did not raise the value {before:.6g} as predicted: {self._rule.failure_hint}")
+        warn(f"{move} did not raise the value {state.value:.6g} as predicted: {self._rule.failure_hint}")
         self.finished = Status.INTERRUPTED
         return []

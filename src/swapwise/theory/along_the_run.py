@@ -21,7 +21,7 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray, unwarned
 from swapwise.clock import Clock
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.region import Region
-from swapwise.numerics import EQUAL, ROUNDING
+from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective, element_norms2, rows_of
 from swapwise.theory.bounds import (
     Tangent,
@@ -86,15 +86,15 @@ def guarantee_at(
         if isinstance(objective, SparseObjective):
             bounds["concavity"] = _bound_at(objective, region, support, constants, tangent)
     return [
-        on_trust(_of_bound(kind, value, bound, bounds.get("all", np.inf), objective.scale), constraint)
+        on_trust(_of_bound(kind, value, bound, bounds.get("all", np.inf), objective), constraint)
         for kind, bound in bounds.items()
         if np.isfinite(bound)
     ]
 
 
-def _of_bound(kind: str, value: float, bound: float, of_all: float, scale: float) -> Guarantee:
+def _of_bound(kind: str, value: float, bound: float, of_all: float, objective: SetFunction) -> Guarantee:
     ratio = value / bound if bound > 0 else 1.0
-    if bound <= value + EQUAL * abs(value) or bound <= 2 * ROUNDING * scale:
+    if bound <= value + objective.resolution(value) or bound <= 2 * ROUNDING * objective.scale:
         ratio = 1.0
     ratio = min(1.0, max(0.0, ratio))
     # A bound that is above that of all elements is weaker, but it is one of another kind.

@@ -62,7 +62,7 @@ class Exhaustive(Method):
                 continue
             state.n_evaluations += 1
             value = self._objective._value(candidate)
-            if not is_answer or value > state.value + TIE * max(abs(value), magnitude(state)):
+            if not is_answer or value > state.value + TIE * magnitude(state):
                 move, before = move_between(state.support, candidate), state.value
                 state.apply(move)
                 is_answer = True
