@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import swapwise as sw
+from swapwise.certify import leaf
 from swapwise.certify.frank_wolfe import Factor, FrankWolfe
+from swapwise.certify.root import relaxed_root
 from swapwise.constraints.region import Region
 from swapwise.objectives.quadratic import Quadratic
 
@@ -61,6 +63,37 @@ def test_proofs_find_the_best_set(make):
         result = sw.exact(f, constraint)
         assert result.status == sw.Status.OPTIMAL
         assert result.value == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("make", CONSTRAINTS.values(), ids=CONSTRAINTS)
+def test_bounds_hold_where_nothing_is_enumerated(make, monkeypatch):
+    for seed in range(3):
+        X, y = wages(seed)
+        f, constraint = sw.LeastSquares(X, y), make(X.shape[1], 3)
+        best = sw.exact(f, constraint).value
+        with monkeypatch.context() as without:
+            without.setattr(leaf, "MOST_SETS", 0)
+            assert sw.certify(f, constraint, max_nodes=1).upper_bound >= best
+            result = sw.exact(f, constraint, max_nodes=50)
+        assert result.certificate.upper_bound >= best
+        assert result.value <= best + 1e-9
+
+
+@pytest.mark.parametrize("name", ["size", "groups", "costs", "pairs"])
+def test_proofs_take_few_parts(name):
+    X, y = wages(1, 1000, n_regions=9, n_others=6)
+    result = sw.exact(sw.LeastSquares(X, y), CONSTRAINTS[name](X.shape[1], 7), max_nodes=100)
+    assert result.status == sw.Status.OPTIMAL
+
+
+def test_dummies_of_all_levels_leave_a_basis():
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 4, (200, 3))
+    X = np.column_stack([(factor[:, None] == np.arange(4)).astype(float) for factor in factors.T])
+    y = X @ rng.standard_normal(12) + rng.standard_normal(200)
+    f, constraint = sw.LeastSquares(X - X.mean(axis=0), y - y.mean()), sw.Uniform(12, 5)
+    assert relaxed_root(f, Region.of(constraint)) is not None
+    assert sw.exact(f, constraint).status == sw.Status.OPTIMAL
 
 
 @pytest.mark.parametrize("make", CONSTRAINTS.values(), ids=CONSTRAINTS)

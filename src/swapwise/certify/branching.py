@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 
 import numpy as np
@@ -14,6 +14,7 @@ from swapwise.certify.nodes import Node
 from swapwise.checks import IndexArray, unwarned
 from swapwise.clock import Clock
 from swapwise.constraints.base import Constraint
+from swapwise.constraints.region import Region
 from swapwise.objectives.base import SetFunction
 from swapwise.search.loop import require_independent
 from swapwise.search.plan import search_by_default
@@ -124,13 +125,15 @@ class BranchAndBound:
         """Return the parts of a node that are worth another look."""
         if node.bound > self.cutoff:
             self.n_nodes += 1
-            if self._enumerated(node, clock, quick=True):
-                return []
+            parts = self._enumerated(node, clock, quick=True)
+            if parts is not None:
+                return parts
             if self.n_nodes == 1 or not is_nearly_leaf(node.objective, node.region):
                 node.tighten(self.cutoff, clock)
                 self._improve(*self._try(node), clock)
-            if node.bound > self.cutoff and self._enumerated(node, clock, quick=False):
-                return []
+            parts = self._enumerated(node, clock, quick=False) if node.bound > self.cutoff else None
+            if parts is not None:
+                return parts
         if node.bound <= self.cutoff:
             return []
         if not len(node.region.open):
@@ -138,16 +141,30 @@ class BranchAndBound:
                 self._evaluate(node.whole(node.region.held), clock)
             return []
         element = node.split()
-        regions = node.region.with_inside(element), node.region.with_outside(element)
-        return [part for part in map(node.part, regions) if part.bound > self.cutoff]
+        return self._parts(node, (node.region.with_inside(element), node.region.with_outside(element)))
 
-    def _enumerated(self, node: Node, clock: Clock, *, quick: bool) -> bool:
-        """Enumerate the sets of a node if they are few enough, so that its best is known; return whether."""
-        found = enumerate_leaf(node.objective, node.region, self.cutoff, quick=quick)
-        for support in found or ():
+    def _enumerated(self, node: Node, clock: Clock, *, quick: bool) -> list[Node] | None:
+        """Enumerate the sets of a node if they are few enough; return the parts that are left, None if not.
+
+        Sets of collinear columns are each as good as many others, so that there are too many good ones. So
+        those with columns that are set aside are left.
+        """
+        aside = node.aside
+        region = node.region.with_outside(aside) if len(aside) else node.region
+        found = enumerate_leaf(node.objective, region, self.cutoff, quick=quick and not len(aside))
+        if found is None:
+            return None
+        for support in found:
             clock.check()
             self._evaluate(node.whole(support), clock)
-        return found is not None
+        regions = (
+            node.region.with_outside(aside[:place]).with_inside(element)
+            for place, element in enumerate(aside.tolist())
+        )
+        return self._parts(node, regions)
+
+    def _parts(self, node: Node, regions: Iterable[Region]) -> list[Node]:
+        return [part for part in map(node.part, regions) if part.bound > self.cutoff]
 
     def _evaluate(self, support: IndexArray, clock: Clock) -> None:
         """Evaluate one set: its value, and an upper bound on it where rounding leaves it uncertain."""

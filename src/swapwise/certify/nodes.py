@@ -34,6 +34,11 @@ class Node(ABC):
         return support
 
     @property
+    def aside(self) -> IndexArray:
+        """Open elements that are decided on first: columns that are linear combinations of others."""
+        return np.empty(0, dtype=np.intp)
+
+    @property
     def own_bound(self) -> float | None:
         """The best bound of this kind, if there is one yet."""
         return self.bound

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from swapwise.certify.relaxation import used_rows
+from swapwise.certify.ties import Ties
 from swapwise.certify.working_set import WorkingSet, curvature_lengths
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
@@ -39,11 +40,14 @@ class Problem:
         diagonal: FloatArray | None = None,
         elements: IndexArray | None = None,
         n_whole: int | None = None,
+        ties: Ties | None = None,
     ) -> None:
         self.objective = objective
         self.elements = np.arange(objective.n) if elements is None else elements
         self.n_whole = objective.n if n_whole is None else n_whole
         self._diagonal = diagonal
+        #: Its columns if some are combinations of others, as far as that is known when it is made
+        self.ties = ties
         self.working_set = WorkingSet(objective)
 
     @property
@@ -77,7 +81,17 @@ class Problem:
             _scaled_bounds(objective, rows, scale),
         )
         diagonal = shift_of(products, partial(_dependencies, objective, kept), clock)
-        return Problem(products, diagonal, elements, self.n_whole)
+        ties = None
+        if isinstance(objective, LeastSquares) and not diagonal.all():
+            ties = Ties.of(objective, kept, scale)
+        return Problem(products, diagonal, elements, self.n_whole, ties)
+
+    def shift_of_some(self, elements: IndexArray, clock: Clock) -> FloatArray:
+        """Return a shift of the curvature in some elements of a quadratic problem, and 0 for all others."""
+        part, shift = self.objective.restricted(elements), np.zeros(self.objective.n)
+        assert isinstance(part, Quadratic)
+        shift[elements] = proportional_diagonal(part.H, clock=clock)
+        return shift
 
     def _is_worth_products(self, kept: IndexArray) -> bool:
         """Whether inner products prove more than the data do, for what they cost.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfe
@@ -11,9 +13,11 @@ from swapwise.certify.overlapping import LimitedPoint, Overlapping
 from swapwise.certify.problem import Problem
 from swapwise.certify.proximal import Proximal, WorkingPoint
 from swapwise.certify.relaxation import Dual, Relaxation, Start
+from swapwise.certify.ties import SetAside, Ties
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.constraints.region import Region
+from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.quadratic import Quadratic
 from swapwise.theory.bounds import ceiling
@@ -53,17 +57,81 @@ class RelaxedNode(Node):
         self._rounds: int = 0 if parent is None else parent._rounds
         #: How many elements there were when the diagonal was chosen
         self._chosen_for: float = np.inf if parent is None else parent._chosen_for
-        self._start: Start | None = None if parent is None else parent._relax().start
+        self._start: Start | None = None if parent is None else parent._last_start
         self._fixed_below, self._own_bound = -np.inf, np.inf
         self._relaxation: Relaxation | None = None
         self._fractional: FloatArray | None = None
+        self._aside: SetAside | None = None
+        self._ties: Ties | None = problem.ties if parent is None else parent._ties
+        self._may_be_tied = True
         if parent is not None:
-            assert parent.dual is not None
-            self.bound = min(parent.bound, parent.dual.bound_on(region))
+            self.bound = parent.bound
+            if parent.dual is not None:
+                self.bound = min(self.bound, parent.dual.bound_on(region))
 
     def whole(self, support: IndexArray) -> IndexArray:
         """Return a set of the region in the numbers of the ground set."""
         return self.problem.whole(support)
+
+    # -- linear dependencies ------------------------------------------------------------------------
+
+    @property
+    def aside(self) -> IndexArray:
+        """The open elements whose columns are combinations of so few others that a set may hold them all."""
+        aside = self._open_aside
+        if self._aside is None or not len(aside):
+            return aside
+        room = self.region.constraint.max_size() - len(self.region.held)
+        return np.intersect1d(aside, self._aside.within(room))
+
+    @property
+    def has_basis(self) -> bool:
+        """Whether some columns are set aside, so that the others have something to spare."""
+        return len(self._open_aside) > 0
+
+    @property
+    def _open_aside(self) -> IndexArray:
+        self._find_ties()
+        elements = super().aside if self._aside is None else self._aside.elements
+        return elements[~self.region.inside[elements]]
+
+    def _find_ties(self) -> None:
+        """Set columns aside that are combinations of others, and leave those out that no best set needs."""
+        if self._ties is None or not self._may_be_tied:
+            return
+        self._may_be_tied = False
+        self._aside = self._ties.set_aside(self.region)
+        if self._aside is None:
+            return
+        self._ties = replace(self._ties, tied=self._aside.tied)
+        needless = self._aside.needless(self.region)
+        if len(needless):
+            self.region = self.region.with_outside(needless)
+            self._aside = self._aside.without(needless)
+
+    def _shift_the_basis(self) -> None:
+        """See to it that all elements but those set aside have something to spare."""
+        self._find_ties()
+        basis = ~self.region.outside
+        if self._aside is not None:
+            basis[self._aside.elements] = False
+        if self._ties is None or (self.diagonal[basis] > 0).all():
+            return
+        diagonal = self.problem.shift_of_some(np.flatnonzero(basis), self.region.clock)
+        if (diagonal[basis] > 0).all():
+            self.diagonal, self._chosen_for = diagonal, np.inf
+        else:
+            self._aside = None
+
+    def _whole_dual(self, dual: Dual, relaxation: Relaxation) -> Dual:
+        """Return the bound with what was set aside."""
+        if self._aside is None or not np.isfinite(dual.base):
+            return dual
+        weights = dual.weights.copy()
+        weights[self._aside.elements] = self._aside.weights(relaxation.slope, relaxation.diagonal)
+        support, largest = self.region.max_weight(weights)
+        base = dual.base + ROUNDING * largest
+        return Dual(base + largest, base, weights, support)
 
     # -- tightening ---------------------------------------------------------------------------------
 
@@ -75,13 +143,17 @@ class RelaxedNode(Node):
             more = self._improve(target, clock)
             if self.bound > target:
                 self._fix(target)
-            if self.bound <= target or not len(self.region.open):
+            if self.bound <= target or not len(self.region.open) or self._is_up_to_what_is_aside(target):
                 return
             progress = before - self.bound >= STALLED * (self.bound - target)
             progress |= len(self.region.open) < (1 - STALLED) * elements
             idle = 0 if progress or more else idle + 1
             if idle == IDLE_ROUNDS or not (self._raise_diagonal(clock) or more):
                 return
+
+    def _is_up_to_what_is_aside(self, target: float) -> bool:
+        """Whether no set without the elements set aside is above the target."""
+        return len(self._open_aside) > 0 and self._relax().dual.bound <= target
 
     def _improve(self, target: float, clock: Clock) -> bool:
         """Improve the fractional set a few times; return whether there may be more to it."""
@@ -90,7 +162,7 @@ class RelaxedNode(Node):
         for _ in range(IMPROVEMENTS):
             clock.check()
             more = relaxation.improve(target, precision)
-            self._note(relaxation.dual)
+            self._note(relaxation)
             self._fractional = self.problem.spread(relaxation.point)
             if self.bound <= target or not more:
                 return False
@@ -101,12 +173,19 @@ class RelaxedNode(Node):
     def _relax(self) -> Relaxation:
         if self._relaxation is None:
             self._relaxation = self._begin()
-            self._note(self._relaxation.dual)
+            self._note(self._relaxation)
         return self._relaxation
+
+    @property
+    def _last_start(self) -> Start | None:
+        return self._start if self._relaxation is None else self._relaxation.start
 
     def _begin(self) -> Relaxation:
         """Return the relaxation from where the last one was."""
+        self._shift_the_basis()
         objective, region, start = self.objective, self.region, self._start
+        if len(self._open_aside):
+            region = region.with_outside(self._open_aside)
         if (self.diagonal[~region.outside] > 0).all():
             working_set = self.problem.working_set
             if region.constraint.laminar_tree() is not None:
@@ -119,7 +198,8 @@ class RelaxedNode(Node):
         combination = start if isinstance(start, ConvexCombination) else None
         return FrankWolfe(objective, region, self.diagonal, combination)
 
-    def _note(self, dual: Dual) -> None:
+    def _note(self, relaxation: Relaxation) -> None:
+        dual = self._whole_dual(relaxation.dual, relaxation)
         if self.dual is None or dual.bound < self._own_bound:
             self.dual, self._own_bound = dual, dual.bound
         if dual.bound < self.bound:
@@ -141,7 +221,8 @@ class RelaxedNode(Node):
 
     def _raise_diagonal(self, clock: Clock) -> bool:
         """Move the diagonal to one that lowers the bound, if there is one; return whether."""
-        relaxation, kept = self._relax(), np.flatnonzero(~self.region.outside)
+        relaxation = self._relax()
+        kept = np.flatnonzero(~relaxation.region.outside)
         if not isinstance(self.objective, Quadratic) or self.objective.groups is not None:
             return False
         if not self._is_root and len(kept) > WORTH_CHOOSING * self._chosen_for:
@@ -151,8 +232,8 @@ class RelaxedNode(Node):
             self.objective.hessian_at(relaxation.coef, kept),
             self.diagonal[kept],
             (self.diagonal * relaxation.top)[kept],  # the slope, as far as bounds let coefficients follow it
-            np.where(self.region.inside, 1.0, relaxation.point)[kept],
-            self.region.prices(relaxation.dual.weights)[kept],
+            np.where(relaxation.region.inside, 1.0, relaxation.point)[kept],
+            relaxation.region.prices(relaxation.dual.weights)[kept],
             max(2 / (self._rounds + 1), LEAST_STEP),
             clock,
         )
@@ -161,7 +242,7 @@ class RelaxedNode(Node):
         self.diagonal = self.diagonal.copy()
         self.diagonal[kept] = raised
         relaxation.set_diagonal(self.diagonal)
-        self._note(relaxation.dual)
+        self._note(relaxation)
         return True
 
     # -- elements that are fixed --------------------------------------------------------------------
@@ -179,6 +260,7 @@ class RelaxedNode(Node):
         self._start = self._relax().start
         self.region, self._relaxation, self.dual = region, None, None
         self._shrink()
+        self._may_be_tied = True
         self._relax()
 
     def _shrink(self) -> None:
@@ -189,6 +271,7 @@ class RelaxedNode(Node):
         self.problem = self.problem.among(kept, self.region.clock, self.diagonal)
         self.objective, self.diagonal = self.problem.objective, self.problem.diagonal
         self.region = self.region.among(kept)
+        self._ties = None if self._ties is None else self._ties.among(kept)
         assert self._start is not None
         self._start = self._start.among(kept)
 
@@ -202,6 +285,9 @@ class RelaxedNode(Node):
     def split(self) -> int:
         """Return the element whose fractionality loosens the bound most."""
         relaxation = self._relax()
+        if len(self._open_aside):
+            assert self.dual is not None
+            return int(self._open_aside[np.argmax(self.dual.weights[self._open_aside])])
         z = relaxation.point
         loose = relaxation.dual.weights * (z * (1 - z) + 1e-9)
         return int(self.region.open[np.argmax(loose[self.region.open])])

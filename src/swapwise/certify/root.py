@@ -42,10 +42,14 @@ def root_node(
 
 
 def relaxed_root(objective: SparseObjective, region: Region) -> RelaxedNode | None:
-    """Return the node of the relaxation over all independent sets, if u is strongly concave."""
+    """Return the node of the relaxation over all independent sets, if u is strongly concave.
+
+    That is, in the elements of a basis at least, if columns are known to be combinations of others.
+    """
     kept = np.flatnonzero(~region.outside)
     problem = Problem(objective).among(kept, region.clock)
-    return RelaxedNode(problem, region.among(kept)) if problem.diagonal.any() else None
+    node = RelaxedNode(problem, region.among(kept))
+    return node if problem.diagonal.any() or node.has_basis else None
 
 
 def relaxation_start(objective: SetFunction, constraint: Constraint, clock: Clock) -> IndexArray:
