@@ -1,6 +1,7 @@
 """Instances on which proofs go wrong easily: nearly collinear columns, odd scales, interrupts."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import swapwise as sw
 from swapwise.certify import certify, leaf
 from swapwise.certify.frank_wolfe import FrankWolfe
-from swapwise.certify.leaf import enumerate_leaf
+from swapwise.certify.leaf import enumerate_leaf, is_nearly_leaf
 from swapwise.certify.problem import Problem
 from swapwise.clock import Clock
 from swapwise.constraints.region import Region
@@ -281,3 +282,11 @@ def test_parts_of_a_sum_bound_the_whole():
                 assert total >= objective(support) - 1e-12
                 if ridge and support is answer:
                     assert total == pytest.approx(objective(support), abs=1e-9)
+
+
+def test_a_region_without_any_set_is_a_leaf():
+    """What it holds costs more than there is to spend."""
+    region = replace(Region.of(sw.Knapsack([1.0, 1.0, 1.0], 1.0)), inside=np.array([True, True, False]))
+    objective = sw.LeastSquares(np.eye(3), [1.0, 2.0, 3.0])
+    assert is_nearly_leaf(objective, region)
+    assert not enumerate_leaf(objective, region, 0.0)

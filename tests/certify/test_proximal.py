@@ -416,3 +416,15 @@ def test_groups_in_any_order_are_relaxed_by_their_own_rows():
     bounds = [converged(relax(objective, region)).dual.bound for objective in (plain, mixed)]
     assert bounds[0] == pytest.approx(bounds[1])
     assert plain([1]) == pytest.approx(mixed([1]))
+
+
+@pytest.mark.filterwarnings("error")
+def test_steps_from_where_single_precision_ends():
+    """Counts of e^400 and more are expected there: no step is of any use, and none does harm."""
+    X = np.abs(np.random.default_rng(0).standard_normal((3, 5)))
+    objective = sw.Poisson(X, [1.0, 2.0, 0.0], ridge=1e-3, fit_intercept=False)
+    relaxation = Proximal(objective, Region.of(sw.Uniform(5, 2)), np.full(5, 1e-3), WorkingSet(objective))
+    relaxation.coef = np.full(5, 100.0)
+    relaxation._settle()
+    relaxation.improve(0.0, 0.1)
+    assert relaxation.dual.bound >= objective([0, 1])

@@ -66,7 +66,7 @@ def enumerate_leaf(
     closed form knows the signs: with other ones it leaves more sets than need be, but loses none.
     """
     candidates = region.open
-    room = max(0, min(_room(region), len(candidates)))
+    room = min(_room(region), len(candidates))
     if not isinstance(objective, SparseObjective):
         return None
     if not _is_quadratic(objective):
@@ -124,10 +124,13 @@ def _is_quadratic(objective: SetFunction) -> TypeGuard[SparseObjective]:
 
 
 def _room(region: Region) -> int:
-    """Return how many elements a set of the region can have besides those that all of them hold."""
+    """Return how many elements a set of the region can have besides those that all of them hold.
+
+    That is 0 where no set has even these.
+    """
     if isinstance(region.constraint, Matroid):
         return len(region.constraint.extend(region.held, region.open)) - len(region.held)
-    return region.constraint.max_size() - len(region.held)
+    return max(0, region.constraint.max_size() - len(region.held))
 
 
 def _candidates(

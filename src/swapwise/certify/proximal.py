@@ -158,9 +158,10 @@ class Proximal(Relaxation):
         among = self._working_set
         among.follow(self.coef)
         elements, here = among.elements, among.scaled(self.coef, 1)
-        bent = among.bent(here)
-        linear = among.scaled(self._gradient, -1) + bent
-        base = self._at - float((here * (linear - 0.5 * bent)).sum())
+        with np.errstate(over="ignore", invalid="ignore"):  # so far out, single precision has no model
+            bent = among.bent(here)
+            linear = among.scaled(self._gradient, -1) + bent
+            base = self._at - float((here * (linear - 0.5 * bent)).sum())
         coef, point, value, self._prices = among.solve(
             linear,
             self.diagonal,

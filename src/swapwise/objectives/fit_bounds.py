@@ -99,7 +99,8 @@ def _within_bounds(
 def missed_at_most(objective: SparseObjective, slope: FloatArray) -> float:
     """Return how far below the maximum a point can be, by its gradient in the coefficients that are free."""
     m = objective.strong_concavity(objective.n)
-    return float(slope @ slope) / (2 * m) if m > 0 else np.inf
+    with np.errstate(over="ignore"):  # far out, where squares are infinite
+        return float(slope @ slope) / (2 * m) if m > 0 else np.inf
 
 
 def missed_by_model(

@@ -16,7 +16,7 @@ from swapwise.clock import Budget, Clock
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.mapped import ArrayChunks
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
-from swapwise.objectives.fit_bounds import lbfgs_bound
+from swapwise.objectives.fit_bounds import lbfgs_bound, missed_at_most
 from swapwise.objectives.glm.bounded_refit import refit_within
 from swapwise.objectives.glm.likelihood import Fit
 from tests.objectives.bounded import KINDS, SHAPES, is_local_optimum, likelihood_of, sets_of, value_by_scipy
@@ -279,3 +279,8 @@ def test_a_step_that_ends_at_a_bound_is_not_off_by_rounding():
         coef = np.array([start])
         assert bounds.moved(coef, bounds.upper - coef) == bounds.upper
         assert bounds.moved(coef, bounds.lower - coef) == bounds.lower
+
+
+@pytest.mark.filterwarnings("error")
+def test_slopes_too_large_to_square_prove_nothing():
+    assert missed_at_most(sw.Poisson(np.eye(2), [1.0, 2.0], ridge=1.0), np.array([1e200])) == np.inf
