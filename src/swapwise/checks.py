@@ -192,13 +192,30 @@ def is_missing(value: object) -> bool:
 
 
 def _as_float(values: ArrayLike, name: str) -> FloatArray:
+    require_unmasked(values, name)
     try:
         given = np.asarray(values)
-        if given.dtype.kind in "cSU":
+        if given.dtype.kind in "cSUV":
             raise TypeError(f"values of type {given.dtype}")
         return given.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must hold real numbers, but could not be read as such: {error}") from None
+
+
+def require_unmasked(values: Any, name: str) -> None:
+    """Refuse arrays with masked entries, whose masks NumPy would forget.
+
+    >>> require_unmasked(np.ma.masked_less([1.0, -1.0, 3.0], 0.0), "y")
+    Traceback (most recent call last):
+    ...
+    ValueError: y must have no masked entries, got 1; fill them in (y.filled(...)), or leave them out
+    """
+    masked = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
+    if masked:
+        raise ValueError(
+            f"{name} must have no masked entries, got {masked}; fill them in ({name}.filled(...)), or leave "
+            "them out"
+        )
 
 
 def require_finite(array: NDArray[Any], name: str) -> None:

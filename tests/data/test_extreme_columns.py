@@ -79,3 +79,15 @@ def test_where_copies_may_not_fit_they_are_refused(size, order, tmp_path):
     for matrix in (ChunkedMatrix(ArrayChunks(X, 4)), open_matrix(tmp_path / "x.npy")):
         with pytest.raises(ValueError, match="column 1 of X has entries of size"):
             Design(matrix, standardize=True, centre=True)
+
+
+@pytest.mark.parametrize(
+    "model", [sw.SparseRegressor(3), sw.SparseClassifier(3), sw.SparsePoissonRegressor(3)]
+)
+def test_coefficients_that_leave_floating_point_are_refused(model):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    y = (X[:, 1] + rng.standard_normal(40) > 0).astype(float)
+    X[:, 1] *= 1e-310
+    with pytest.raises(ValueError, match=r"column 1 of X varies by no more than .*e-31.*rescale it"):
+        model.fit(X, y)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_matrix, require_finite
+from swapwise.checks import FloatArray, IndexArray, as_matrix, require_finite, require_unmasked
 from swapwise.data.matrix import Matrix, Moments
 from swapwise.kernels import exploration, moments
 
@@ -25,6 +25,7 @@ class DenseMatrix(Matrix):
     """
 
     def __init__(self, X: ArrayLike) -> None:
+        require_unmasked(X, "X")
         is_single = isinstance(X, np.ndarray) and X.dtype == np.float32 and X.ndim == 2
         array: Any = np.asarray(X) if is_single else as_matrix(X, "X", finite=False)
         if 0 in array.shape:

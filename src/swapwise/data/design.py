@@ -306,7 +306,14 @@ class Design(Columns):
         >>> design.original(np.array([2.0]), 7.0)
         (array([1.]), np.float64(4.0))
         """
-        coef = coef / self.scale
+        with np.errstate(over="ignore"):
+            coef = coef / self.scale
+        if not np.isfinite(coef).all():
+            column = int(np.argwhere(~np.isfinite(coef))[0, -1])
+            raise ValueError(
+                f"column {column} of X varies by no more than {self.deviation[column]:.3g}, so that its "
+                "coefficient leaves floating point; rescale it, or leave it out"
+            )
         return coef, intercept - coef @ (self.origin + self.shift)
 
     # -- columns and products with vectors ----------------------------------------------------------

@@ -50,7 +50,7 @@ from swapwise.estimators.constraint_of import (
     resolve_constraint,
     with_forced,
 )
-from swapwise.estimators.frames import require_numbers
+from swapwise.estimators.frames import require_numbers, require_plain
 from swapwise.estimators.kept_data import without_large_data
 from swapwise.estimators.sample import Sample, read_offset, some_rows, times
 from swapwise.files import write_atomically
@@ -166,6 +166,7 @@ def validated(
     """
     options = {"dtype": dtype, "reset": reset, "ensure_all_finite": ensure_all_finite}
     require_numbers(X)
+    require_plain(y, "y")
     if not (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biuf"):
         return validate_data(estimator, X, y, accept_sparse=("csr", "csc"), **options)
     name = type(estimator).__name__

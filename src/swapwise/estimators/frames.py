@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from swapwise.checks import some_of
+from swapwise.checks import require_unmasked, some_of
 
 TEXT, DATES, NUMBERS_AS_TEXT, OTHERS = "text", "dates or times", "numbers as text", "neither numbers nor text"
 
@@ -37,6 +37,7 @@ def require_numbers(X: Any, for_text: str = ADVICE[TEXT]) -> None:
     ValueError: X must hold numbers, got text in 'region' (such as 'East'); encode text as columns of 0 and 1
     (sklearn.preprocessing.OneHotEncoder, in a ColumnTransformer), or leave the column out
     """
+    require_plain(X, "X")
     found = _not_numbers(X)
     if not found:
         return
@@ -65,6 +66,23 @@ def require_numeric_target(y: Any, classes: str = "") -> None:
     if kind is not None:
         advice = ADVICE[kind] if kind in (DATES, NUMBERS_AS_TEXT) else classes
         raise ValueError(f"y must hold numbers, got {kind}{_shown(example)}" + f"; {advice}" * bool(advice))
+
+
+def require_plain(values: Any, name: str) -> None:
+    """Refuse arrays with masked entries, of complex numbers, or of bytes without a type.
+
+    >>> require_plain(np.zeros(2, dtype=complex), "X")
+    Traceback (most recent call last):
+    ...
+    ValueError: Complex data not supported: X must hold real numbers, got values of type complex128
+    """
+    require_unmasked(values, name)
+    kind = values.dtype.kind if isinstance(values, np.ndarray) else ""
+    if kind == "c":
+        message = "Complex data not supported: "  # as scikit-learn says it, which adds all of the data
+        raise ValueError(f"{message}{name} must hold real numbers, got values of type {values.dtype}")
+    if kind == "V":
+        raise ValueError(f"{name} must hold numbers, got values of type {values.dtype}")
 
 
 def _such_as(example: Any) -> str:

@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from swapwise.checks import FloatArray, is_missing, some_of, warn
+from swapwise.estimators.frames import require_plain
 
 # The pairs that a column of one value may have been meant to have, if no other column knows it.
 USUAL_PAIRS = ((0, 1), (-1, 1))
@@ -75,6 +76,7 @@ def read_values(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
 
     Values may be missing: None, NaN, pandas.NA and the like are all NaN then.
     """
+    require_plain(X, "X")
     if isinstance(X, pd.DataFrame) and not all(dtype.kind in "biuf" for dtype in X.dtypes):
         X = X.astype(object)
         are_objects = True

@@ -271,6 +271,8 @@ class Likelihood:
 
 def read_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
     """Return weights of the samples that sum to one."""
+    if not n_samples:
+        raise ValueError("y must have at least one entry, got none")
     if sample_weight is None:
         return np.full(n_samples, 1.0 / n_samples)
     weight = as_vector(sample_weight, n_samples, "sample_weight", non_negative=True)
