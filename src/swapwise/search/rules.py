@@ -1,4 +1,4 @@
-"""Pivot rules say how moves are scored (Algorithm 3 of the paper), acceptance rules which one is taken."""
+"""Pivot rules score moves (Algorithms 3 and 4 of the paper), and acceptance rules say which one is made."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Pivot(ABC):
 class Oblivious(Pivot):
     """Score every feasible move by its exact gain.
 
-    The paper's Algorithm 1. It costs a refit per pair of elements in general, and one pass over a
+    The paper's Algorithms 1 and 2. It costs a refit per pair of elements in general, and one pass over a
     small matrix where gains are in closed form.
 
     See Also
@@ -178,9 +178,10 @@ class _OnCoefficients(Pivot):
 
 
 class SemiOblivious(_OnCoefficients):
-    """For each element to add, drop the chosen one with the smallest squared coefficient.
+    """For each element to add, drop the smallest squared coefficients that make room for it.
 
-    Only those moves are scored by their exact gain: n of them, not n times the size of the set.
+    Only those moves are scored by their exact gain: n of them, not n times the size of the set. It is the
+    rule by that name in the paper's Algorithms 3, 4 and 5.
 
     See Also
     --------
@@ -221,9 +222,12 @@ class NonOblivious(_OnCoefficients):
     ----------
     smoothness : "move", "global" or a positive number
         The M of the formula. ``"move"`` takes the tightest valid one for each move, ``"global"`` one
-        M_{s,t} for all, a number exactly that: the smoothness of ``u`` as the objective scales it
-        (for :class:`LeastSquares`, R²). With one M for all moves and q > 1, the best move comes from a
-        small integer program where the constraint has one; with ``"move"``, from going through them all.
+        for all, ``objective.smoothness(t)`` (a bound on M_{s,t}, and often above it), a number exactly that:
+        the smoothness of ``u`` as the objective scales it (for :class:`LeastSquares`, R²). The rule of the
+        paper's Algorithms 3, 4 and 5 has one M; that with M_{s,t} itself, where this is known, is
+        ``NonOblivious(float(restricted_constants(objective, s, t).M_st))``. With one M for all moves and
+        q > 1, the best move comes from a small integer program where the constraint has one; with
+        ``"move"``, from going through them all.
 
     See Also
     --------
@@ -398,7 +402,7 @@ class Acceptance(ABC):
 
 
 class BestImprovement(Acceptance):
-    """Make the best move if it improves at all: Algorithms 1 and 3 of the paper."""
+    """Make the best move if it improves at all: Algorithms 1 to 4 of the paper."""
 
     def pick(self, rule: Pivot, state: State, constraint: Constraint, q: int, budget: Budget) -> Found | None:
         """Return the best improving move; ties go to the one that comes first."""

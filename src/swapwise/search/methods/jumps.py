@@ -86,7 +86,7 @@ class RandomSet(Jump):
 
 
 class MaximalSet(Jump):
-    """A maximal set in index order: line 2 of the paper's algorithms."""
+    """A maximal set in index order: "add arbitrary elements" in the paper's Algorithms 1, 3 and 4."""
 
     name = "arbitrary"
 
