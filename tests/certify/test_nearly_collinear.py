@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import swapwise as sw
+from swapwise.data.open import open_design
 from swapwise.numerics import FLOAT32_PRECISION, FLOAT64_PRECISION
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*linearly independent", "ignore:.*chosen columns span")
@@ -143,3 +144,16 @@ def test_proofs_do_not_rely_on_products_that_a_search_made_in_single_precision()
     exact = sw.LeastSquares(X.astype(float), f.design.target, sample_weight=f.design._weight)
     H = f.hessian_at(np.zeros(6), np.arange(6)) * f.total / 2
     np.testing.assert_allclose(H, exact.design.gram_of_all(), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e4, 4e7])
+def test_shifted_columns_are_no_copies_while_their_digits_differ(shift):
+    first, along = np.random.default_rng(0).standard_normal((2, 40))
+    others = np.random.default_rng(1).standard_normal((40, 3))
+    X = np.column_stack([first, first + 3e-8 * along, others]) + shift
+    apart = (X[:, 1] - X[:, 0]) / 3e-8
+    design = open_design(X, apart - apart.mean(), centre=True, standardize=True)
+    f = sw.LeastSquares.of_design(design)
+    for result in (sw.exact(f, sw.Uniform(5, 2)), sw.exact(f, sw.Uniform(5, 2), max_nodes=0)):
+        assert result.certificate.upper_bound >= f([0, 1]) > 0.9
+    assert f.copies().tolist() == list(range(5))

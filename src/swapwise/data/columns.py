@@ -41,7 +41,7 @@ class Columns(ABC):
     sequential: bool = False
     #: The squared length of every column, weighted as its inner products with others are
     squared_norms: FloatArray
-    #: How many deviations the mean that is taken off every column is: that costs as many digits
+    #: How many deviations the mean is that comes off every column as it is read: that costs as many digits
     offsets: FloatArray
     _target: FloatArray | None = None
 

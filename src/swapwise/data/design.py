@@ -260,6 +260,7 @@ class Design(Columns):
         self._kept, self._kept_columns = kept, columns
         self._kept_place[kept] = np.arange(len(kept))
         self.squared_norms[kept] = np.einsum("js,js->j", self._weighted(columns), columns)
+        self.offsets[kept] = 0.0  # their means are off before anything is lost to them
         self.factor[extreme] = 0.0
 
     def _shift_chunks(self, far: IndexArray) -> None:
