@@ -74,7 +74,7 @@ def test_bounds_hold_where_nothing_is_enumerated(make, monkeypatch):
         with monkeypatch.context() as without:
             without.setattr(leaf, "MOST_SETS", 0)
             assert sw.certify(f, constraint, max_nodes=1).upper_bound >= best
-            result = sw.exact(f, constraint, max_nodes=50)
+            result = sw.exact(f, constraint, max_nodes=15)
         assert result.certificate.upper_bound >= best
         assert result.value <= best + 1e-9
 

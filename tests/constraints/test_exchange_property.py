@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import swapwise as sw
+from swapwise.clock import Clock, OutOfTime
+from swapwise.constraints.axioms import axioms_of
+from swapwise.constraints.exchange_property import pair_without_map, table_of
 from tests.contracts.constraint_zoo import some_of, subsets
 
 
@@ -126,3 +129,29 @@ def test_moves_of_a_class_of_ones_own_are_taken_on_trust():
         "that WithMoves(n=7) is an intersection of matroids or an exchange system with p = 2, and that its "
         "moves lead to all q-reachable sets, as the paper defines them for it",
     )
+
+
+def test_the_clock_is_looked_at_while_maps_of_two_sets_are_tried():
+    class Steps(Clock):
+        left = 10
+
+        def check(self):
+            self.left -= 1
+            if self.left < 0:
+                raise OutOfTime
+
+    either = sw.OracleSystem(8, lambda s: bool((s < 4).all() or (s >= 4).all()))
+    with pytest.raises(OutOfTime):
+        pair_without_map(table_of(either, Clock()), 3, Steps())
+
+
+def test_a_class_with_a_p_is_asked_about_each_set_once():
+    asked = []
+
+    class Counting(OfThree):
+        def _is_independent(self, support):
+            asked.append(tuple(support))
+            return super()._is_independent(support)
+
+    assert axioms_of(Counting()).assumptions == ()
+    assert len(asked) == 2**7 + 1  # and once more about the empty set

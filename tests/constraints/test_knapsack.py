@@ -142,7 +142,5 @@ def test_an_empty_ground_set_has_one_set():
 def test_what_is_forced_in_is_paid_for_by_all_sets_that_are_weighed():
     costs = [[3.0, 2.0, 0.0, 4.0, 3.0], [1.0, 0.0, 0.0, 3.0, 0.0]]
     both = sw.Intersection(sw.Uniform(5, 4), sw.Knapsack(costs, [5.0, 5.0])).contract([0])
-    found = both.max_weight(
-        [8.0, 1.0, -1.0, 3.0, 7.0], time_limit=5.0
-    )  # the fifth does not fit beside the first
+    found = both.max_weight([8.0, 1.0, -1.0, 3.0, 7.0])  # the fifth does not fit beside the first
     assert (found.support.tolist(), found.weight, found.exact) == ([0, 1], 9.0, True)

@@ -43,7 +43,8 @@ class BranchAndBound:
         self.notify: Callable[[], None] = lambda: None
         #: How many parts were looked at
         self.n_nodes = 0
-        self._ceiling = ceiling(objective)
+        #: What no set exceeds, as is known beforehand
+        self.ceiling = ceiling(objective)
         self._numbers = count()
         self._open: list[tuple[float, int, Node]] = []
         self._current: Node | None = None
@@ -73,7 +74,7 @@ class BranchAndBound:
     @property
     def gap(self) -> float:
         """How much better than the best so far an optimum can be, as in a certificate."""
-        return relative_gap(self.value, self.upper_bound, self._ceiling, self.cutoff - self.value)
+        return relative_gap(self.value, self.upper_bound, self.ceiling, self.cutoff - self.value)
 
     @property
     def n_open(self) -> int:

@@ -20,7 +20,7 @@ from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.progress import ProofState
 from swapwise.search.result import Event, Status
-from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all, ceiling, tangent_at
+from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all, tangent_at
 from swapwise.theory.constants import restricted_constants
 
 # How much of the time that is left each of the simple bounds may take, which are seldom the best ones.
@@ -51,7 +51,6 @@ class Prover:
         self.region = Region.of(constraint)
         self.answer, self.value = support, value
         self.bounds: dict[str, float] = {}
-        self._ceiling = ceiling(objective)
         self.status = Status.COMPLETE
         self.root: Node | None = None
         self.tree = BranchAndBound(objective, constraint, support, value)
@@ -101,7 +100,7 @@ class Prover:
     def gap(self) -> float:
         """How much better than the best set so far an optimum can be, as in a certificate."""
         bound = min(self.bounds.values(), default=np.inf)
-        return relative_gap(self.tree.value, bound, self._ceiling, self._resolution)
+        return relative_gap(self.tree.value, bound, self.tree.ceiling, self._resolution)
 
     def _best_kind(self) -> str:
         """Return what has proven the best bound, or '' if there is none."""
@@ -140,7 +139,7 @@ class Prover:
             doubt=doubt if upper_bound > value + self._resolution else "",  # else it is optimal
             history=self.history.down_to(upper_bound),
             n_passes=self._n_passes(),
-            ceiling=self._ceiling,
+            ceiling=self.tree.ceiling,
         )
 
     def _n_passes(self) -> float | None:
@@ -164,7 +163,7 @@ class Prover:
         is_sparse = isinstance(objective, SparseObjective)
         thorough |= not is_sparse or objective.n <= FEW_ELEMENTS
         if objective.monotone:
-            self.observe_bound("all", self._ceiling)
+            self.observe_bound("all", self.tree.ceiling)
             known = np.isfinite(self.bounds["all"])
             if thorough or not known:
                 # Where nothing is known beforehand, any bound is worth all of the time.

@@ -66,10 +66,10 @@ class Ties:
         rounding = rounding_of(len(elements), float(objective.design.offsets[elements].max(initial=0.0)))
         lengths = np.linalg.norm(columns, axis=1)
         lengths[lengths == 0] = 1.0
-        triangle = scipy.linalg.qr((columns / lengths[:, None]).T, mode="r", check_finite=False)[0]
+        triangle = np.asarray(np.linalg.qr((columns / lengths[:, None]).T, mode="r"))
         with_y = objective.products_with_y[elements] / lengths
         tied = np.ones(len(elements), dtype=bool)
-        return cls(triangle[: len(elements)].T.copy(), lengths / units, with_y, rounding, tied)
+        return cls(triangle.T.copy(), lengths / units, with_y, rounding, tied)
 
     def among(self, kept: IndexArray) -> Ties:
         """Return the same of some of the columns."""

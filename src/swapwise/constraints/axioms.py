@@ -173,6 +173,7 @@ class Axioms:
         #: The maximal sets, one per row, if all sets were asked about
         self.maximal: BoolArray | None = None
         self._questions = 0
+        self._independent: BoolArray | None = None
         self._smallest_maximal: IndexArray | None = None
         self._largest = np.empty(0, dtype=np.intp)
         if not self._allows([]):
@@ -187,9 +188,9 @@ class Axioms:
                 continue
             break
         self._is_exchange_system = p is None or p == 1
-        if self.complete and not self._is_exchange_system:
+        if self._independent is not None and not self._is_exchange_system:
             with suppress(OutOfTime):
-                self._verify_exchange_system(Clock(SECONDS))
+                self._verify_exchange_system(self._independent, Clock(SECONDS))
 
     @property
     def complete(self) -> bool:
@@ -200,9 +201,12 @@ class Axioms:
     def assumptions(self) -> tuple[str, ...]:
         """What is taken on trust, in words; nothing if all was verified."""
         what, how = ("a matroid", "exchanges") if self.exchange else ("downward closed", "subsets")
-        closed = f"that {self.system!r} is {what}: {self.verified:,} {how} were verified, not all"
-        system = f"that {self.system!r} is a {self.p}-exchange system"
-        return (*[closed] * (not self.complete), *[system] * (not self._is_exchange_system))
+        found = []
+        if not self.complete:
+            found.append(f"that {self.system!r} is {what}: {self.verified:,} {how} were verified, not all")
+        if not self._is_exchange_system:
+            found.append(f"that {self.system!r} is a {self.p}-exchange system")
+        return tuple(found)
 
     # -- sets that a search meets -------------------------------------------------------------------
 
@@ -253,10 +257,7 @@ class Axioms:
         n = self.system.n
         numbers = np.arange(2**n)  # a set is the number whose bits are its elements
         members = (numbers[:, None] >> np.arange(n)) & 1 > 0
-        independent = np.zeros(2**n, dtype=bool)
-        for number in numbers:
-            clock.check()
-            independent[number] = self.system._is_independent(np.flatnonzero(members[number]))
+        independent = table_of(self.system, clock)
         maximal = independent.copy()
         for element in range(n):
             larger = numbers[members[:, element]]
@@ -267,7 +268,7 @@ class Axioms:
             maximal[smaller] &= ~independent[larger]
         if self.exchange:
             self._verify_ranks(independent, members)
-        self.maximal = members[maximal]
+        self.maximal, self._independent = members[maximal], independent
 
     def _verify_ranks(self, independent: BoolArray, members: BoolArray) -> None:
         """Verify that two elements of which neither raises the rank do not raise it together.
@@ -291,10 +292,10 @@ class Axioms:
                     largest = (int(np.argmax(np.where(subsets, size, -1))) for subsets in within)
                     self._refuse_exchange(*(np.flatnonzero(members[at]).tolist() for at in largest))
 
-    def _verify_exchange_system(self, clock: Clock) -> None:
+    def _verify_exchange_system(self, independent: BoolArray, clock: Clock) -> None:
         """Verify that any two sets have a map as :func:`smallest_p` says."""
         assert self.p is not None
-        pair = pair_without_map(table_of(self.system), self.p, clock)
+        pair = pair_without_map(independent, self.p, clock)
         if pair is not None:
             S, T = map(list, pair)
             raise ValueError(

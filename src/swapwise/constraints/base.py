@@ -358,12 +358,11 @@ class Constraint(Queries, ABC):
         from swapwise.constraints.larger_moves import LargerMoves
         from swapwise.constraints.reachable import Reachable
 
-        if self.p == 1:
+        if self.p is None or self.p == 1:
             require_single_elements(q, self)
         if self.p is not None:
             yield from Reachable(self, support, q, candidates).batches()
             return
-        require_single_elements(q, self)
         feasible = self._swap_mask(support)
         feasible[support] = False
         if candidates is not None:

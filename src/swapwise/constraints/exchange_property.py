@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -89,17 +89,20 @@ def smallest_p(constraint: Constraint) -> SmallestP:
             f"smallest_p looks at all sets of up to {FULL_UP_TO} elements of a constraint that allows every "
             f"subset of its sets; got {constraint!r}"
         )
-    independent = table_of(constraint)
+    independent = table_of(constraint, Clock())
     p, broken = 1, None
-    while (pair := pair_without_map(independent, p)) is not None:
+    while (pair := pair_without_map(independent, p, Clock())) is not None:
         p, broken = p + 1, pair
     return SmallestP(p) if broken is None else SmallestP(p, *broken)
 
 
-def table_of(constraint: Constraint) -> BoolArray:
+def table_of(constraint: Constraint, clock: Clock) -> BoolArray:
     """Return which sets are independent; the bits of a set's number are its elements."""
-    numbers = range(2**constraint.n)
-    return np.array([constraint._is_independent(_elements(number)) for number in numbers], dtype=bool)
+    independent = np.zeros(2**constraint.n, dtype=bool)
+    for number in range(len(independent)):
+        clock.check()
+        independent[number] = constraint._is_independent(_elements(number))
+    return independent
 
 
 def _elements(number: int) -> IndexArray:
@@ -107,26 +110,25 @@ def _elements(number: int) -> IndexArray:
 
 
 def pair_without_map(
-    independent: BoolArray, p: int, clock: Clock | None = None
+    independent: BoolArray, p: int, clock: Clock
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Return two sets S and T that have no map as :func:`smallest_p` says, or None if all have one.
 
     Where S and T have one, so have their subsets. So pairs of maximal sets are looked at, and of one that has
     none the smallest part. Sets are numbers, as in :func:`table_of`.
     """
-    family, clock = _Family.of(independent), clock or Clock()
-    is_known_to_fit = cache(_has_map)
+    family = _Family.of(independent)
+    has_map = cache(partial(_has_map, p=p, clock=clock))
     for S in family.maximal:
         for T in family.maximal:
             if max((S & ~T).bit_count(), (T & ~S).bit_count()) <= p:
                 continue  # the map to all of S∖T
-            clock.check()
-            if is_known_to_fit(family.conflicts(S, T), p):
+            if has_map(family.conflicts(S, T)):
                 continue
             for bit in _elements(S).tolist():
-                S = S if _has_map(family.conflicts(S & ~(1 << bit), T), p) else S & ~(1 << bit)
+                S = S if has_map(family.conflicts(S & ~(1 << bit), T)) else S & ~(1 << bit)
             for bit in _elements(T).tolist():
-                T = T if _has_map(family.conflicts(S, T & ~(1 << bit)), p) else T & ~(1 << bit)
+                T = T if has_map(family.conflicts(S, T & ~(1 << bit))) else T & ~(1 << bit)
             return tuple(_elements(S).tolist()), tuple(_elements(T).tolist())
     return None
 
@@ -152,7 +154,7 @@ class _Family(NamedTuple):
         return cls(np.flatnonzero(maximal).tolist(), np.flatnonzero(minimal))
 
     def conflicts(self, S: int, T: int) -> Conflicts:
-        """Return what each circuit within S ∪ T has of T∖S and of S∖T, with elements numbered anew there.
+        """Return what each circuit within S ∪ T has of T∖S and of S∖T, its elements numbered from 0.
 
         Many pairs of sets have the same.
         """
@@ -169,7 +171,7 @@ def _renumbered(sets: IndexArray, within: int) -> IndexArray:
     return parts
 
 
-def _has_map(conflicts: Conflicts, p: int) -> bool:
+def _has_map(conflicts: Conflicts, p: int, clock: Clock) -> bool:
     """Return whether some pairs (v, u) hit all conflicts, with no element in more than p of the pairs.
 
     φ has u in φ(v) for a pair (v, u). What (c) says is that φ of the newcomers on a circuit holds an element
@@ -184,6 +186,7 @@ def _has_map(conflicts: Conflicts, p: int) -> bool:
 
     def found(chosen: int, allowed: int) -> bool:
         """Return whether some allowed pairs complete those that are chosen."""
+        clock.check()
         left = [hit & allowed for hit in hits if not hit & chosen]
         if not left:
             return True

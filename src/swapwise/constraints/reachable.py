@@ -67,7 +67,7 @@ class Reachable:
         return MoveList.joined([MoveList(added, dropped)], self._q, self._most)
 
     def _drops(self, added: Elements) -> list[Elements]:
-        """Return the minimal sets of at most so many chosen elements that make room for some others."""
+        """Return the minimal sets of chosen elements that make room for others and are not too large."""
         circuits, found = list[Elements](), list[Elements]()
         level: Iterable[Elements] = [frozenset()]
         for size in range(self._most + 1):

@@ -26,7 +26,7 @@ MOST_NUMBERS = 200_000
 # than rounding, may lead anywhere.
 FLAT = 1e-4
 
-# Newton steps, which change no margin by more than this and are halved at most so many times.
+# Newton steps: how many, by how much one changes a margin, and how often one is halved, at most.
 MOST_STEPS, LONGEST_STEP, MOST_HALVINGS = 100, 4.0, 40
 
 # A last step that changes no margin by more than this changes log-odds by no more than twice as much.

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 # cost as much as this many updates of a number: before something better is found, between finds, and in all.
 MOST_FAILURES, FIRST_WORK, MOST_WORK, MOST_WORK_IN_ALL = 96, 10.0, 15.0, 50.0
 
-# Less data count as so many entries, for perturbations of them take no time at all. More count as so many: in
-# large data there is rarely anything better to be found.
+# Data count as no fewer entries than this, for perturbations of small data take no time at all, and as no
+# more: in large data there is rarely anything better to be found.
 FEWEST_ENTRIES, MOST_ENTRIES = 10_000, 4_000_000
 
 # Values in single precision that differ by no more than this count as equal.

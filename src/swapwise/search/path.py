@@ -172,7 +172,7 @@ class Walk:
         return starts
 
     def _forward(self, fresh_starts: dict[int, list[Event]]) -> bool:
-        """Search from every answer under the next constraint; tell whether any answer got better."""
+        """Search from every answer under the next constraint; return whether any answer got better."""
         better = False
         for place in range(1, len(self._constraints)):
             before = self._answers[place - 1]
@@ -182,7 +182,7 @@ class Walk:
         return better
 
     def _backward(self) -> bool:
-        """Search from answers made smaller under the constraint before; tell whether any got better."""
+        """Search from answers made smaller under the constraint before; return whether any got better."""
         better = False
         for place in reversed(range(len(self._constraints) - 1)):
             if not self._out_of_time:
@@ -222,7 +222,7 @@ class Walk:
         return trace.history
 
     def _attempt(self, place: int, start: IndexArray, history: list[Event]) -> bool:
-        """Search from a set where no search has been; tell whether that gave a better answer.
+        """Search from a set where no search has been; return whether that gave a better answer.
 
         ``history`` is the way to the set, or to one that it is a part of.
         """

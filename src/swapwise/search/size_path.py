@@ -198,7 +198,7 @@ class _SizeWalk(Walk):
                 answer.status = Status.TIME_LIMIT
 
     def _search_around(self, best: int) -> bool:
-        """Search sizes around one, up and down; tell whether any answer got better."""
+        """Search sizes around one, up and down; return whether any answer got better."""
         low, high = max(0, best - AROUND), min(self._reached() - 1, best + AROUND)
         better = False
         for place in range(low, high + 1):

@@ -138,10 +138,9 @@ class Likelihood:
         basis = self.class_basis
         if basis is None or columns.size * (len(basis) - 1) * self.n_levels > MOST_NUMBERS:
             return None
-        every = np.arange(len(basis))
-        observed = (
-            self.target.astype(np.intp) if self.family.scores is not None else 1 - self.target.astype(np.intp)
-        )
+        every, observed = np.arange(len(basis)), self.target.astype(np.intp)
+        if self.family.scores is None:  # of two classes, 1 comes first
+            observed = 1 - observed
         others = np.array([np.delete(every, c) for c in every])[observed]
         lead = basis[observed][:, None] - basis[others]  # samples by other classes by levels
         rows = np.einsum("skl,js->skjl", lead, columns).reshape(others.size, -1)

@@ -369,9 +369,7 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
         tail, head = self.tail[support], self.head[support]
         for vertex, (spins, share) in enumerate(found):
             places = np.flatnonzero((tail == vertex) | (head == vertex))
-            places = places[
-                np.argsort((tail + head)[places])
-            ]  # the neighbours from the smallest to the largest
+            places = places[np.argsort((tail + head)[places])]  # in the order of the neighbours
             own = rows[first : first + len(share)]
             own[:, places] = (2.0 * spins[0] * spins[1:]).T
             if self.fields:
