@@ -136,12 +136,10 @@ def test_the_published_constant_of_regression_is_two_for_unit_vectors():
     assert REGRESSION_1000.published_smoothness(objective) == pytest.approx(2 * 2 * 100 / total)
 
 
-@pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("method", [*LOCAL_SEARCHES, "modular"])
+@pytest.mark.parametrize(("method", "start"), [*product(LOCAL_SEARCHES, STARTS), ("modular", "empty")])
 @pytest.mark.parametrize(("setting", "size"), [(REGRESSION_200, 3), (ISING_10, 2)])
 def test_the_plain_program_ends_where_the_library_does(monkeypatch, setting, size, method, start):
     monkeypatch.setitem(sys.modules, "benchmarks", None)  # which an installed package does not have
-    start = start if method in LOCAL_SEARCHES else "empty"
     instance, _ = instance_of(setting, 0, 0)
     plain, compiled = (kind(method, start) for kind in (Plain, Search))
     with one_core():

@@ -301,3 +301,17 @@ def test_the_table_has_every_method_and_takes_an_objective():
     assert "for a matroid" in table.reason["random-residual-greedy"]
     with pytest.raises(TypeError, match="nothing is known"):
         sw.guarantee_table(sw.Uniform(3, 2), sw.CustomSetFunction(len, n=3))
+
+
+@pytest.mark.parametrize("forced", [[], [0]])
+def test_the_formula_of_submodular_functions_names_the_set_whose_gains_are_summed(forced):
+    f = sw.Coverage([{1}, {2, 3, 4, 5}, {3, 4, 5, 6}, {7}, {7}])
+    constraint = sw.Uniform(5, 2 + len(forced)).contract(forced)
+    good, poor = [*forced, 1, 2], [*forced, 3, 4]
+    for support, at, X in [(good, good, "S"), (poor, forced, "F" if forced else "∅")]:
+        gains = sorted((f({*at, j}) - f(at) for j in range(5)), reverse=True)
+        promises = guarantee_at(f, constraint, np.array(support), f(support))
+        stated = {one.formula: one.ratio for one in promises}
+        formula = f"f(S)/(f({X}) + max Σ_T f(j | {X}))"
+        assert stated.keys() == {FORMULAS["all"], formula}
+        assert stated[formula] == pytest.approx(f(support) / (f(at) + sum(gains[:2])))

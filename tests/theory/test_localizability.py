@@ -219,6 +219,13 @@ def test_worst_collections_with_fractions():
         assert k == 2
 
 
+@pytest.mark.parametrize("simplified", [False, True])
+def test_from_a_set_without_value_the_ratio_is_1_if_moves_find_some_and_else_0(simplified):
+    assert localizability(Linear([0.0, 1.0, 2.0]), 1, 2, sets=[[0]], simplified=simplified).ratio() == 1.0
+    both = CustomSetFunction(lambda chosen: float({2, 3} <= set(chosen)), 4, monotone=True)
+    assert localizability(both, 2, 2, sets=[[0, 1]], simplified=simplified).ratio() == 0.0
+
+
 def test_equal_sets_bound_alpha():
     f = Linear([1.0])
     wrong = check_localizability(f, 3.0, 1.0, 1.5, 1, 1)

@@ -22,6 +22,8 @@ MOST_QUESTIONS, MOST_PAIRED = 4096, 64
 # A slow oracle is asked for no longer than this, once for all sets and once at random.
 SECONDS = 1.0
 
+FINDS_P = "sw.smallest_p finds the p that the family has"
+
 # What proofs ask of a constraint, and theorems, which need a p: a class from outside this library that
 # answers itself is taken at its word.
 ASKED_BY_THEOREMS = ("moves", "cheapest_drops", "best_exchange", "exchange_size")
@@ -301,8 +303,7 @@ class Axioms:
             raise ValueError(
                 f"{self.system!r} is not a {self.p}-exchange system: for S = {S} and T = {T}, no map φ from "
                 f"T∖S to sets of at most {self.p} elements of S∖T, each in at most {self.p} of these sets, "
-                "leaves S without φ(X) independent together with X for every part X of T∖S. sw.smallest_p "
-                "finds the p that the family has"
+                f"leaves S without φ(X) independent together with X for every part X of T∖S. {FINDS_P}"
             )
         self._is_exchange_system = True
 
@@ -368,13 +369,20 @@ class Axioms:
         )
 
     def _refuse_exchange(self, small: list[int], large: list[int]) -> NoReturn:
+        from swapwise.constraints.matroid import Matroid  # which imports this module
+
         # Of the larger set, one element more than the smaller has is enough: first those that both have.
         whole, large = large, sorted(large, key=lambda element: element not in small)[: len(small) + 1]
         self._require_subset(np.array(whole), np.array(large))
         rest = np.setdiff1d(large, small).tolist()
         smaller, larger = np.sort(small).tolist(), np.sort(large).tolist()
+        instead = f"p = 1 is too small. {FINDS_P}"
+        if isinstance(self.system, Matroid):
+            instead = (
+                "Use sw.OracleSystem(n, is_independent), which takes any family that has the subsets of its "
+                "sets, such as a budget"
+            )
         raise ValueError(
             f"{self.system!r} is not a matroid: it allows {smaller} and {larger}, but none of {rest} can be "
-            f"added to {smaller}, the smaller of the two. Use sw.OracleSystem(n, "
-            "is_independent), which takes any family that has the subsets of its sets, such as a budget"
+            f"added to {smaller}, the smaller of the two. {instead}"
         )

@@ -26,7 +26,7 @@ WIDTH, CELL = 6.75, 2.25
 LEFT, RIGHT = 0.5, 0.06
 HEADING, TITLE, HEIGHT, X_LABEL, LEGEND, LONG_LEGEND, NOTE = 0.28, 0.24, 1.4, 0.37, 0.36, 0.98, 0.13
 # Panels of value against time stand two in a row, and are higher.
-WIDE_CELL, WIDE_RIGHT, HIGH, FAMILY_LEGEND = WIDTH / 2, 0.14, 1.9, 1.3
+WIDE_CELL, WIDE_RIGHT, HIGH, FAMILY_LEGEND = WIDTH / 2, 0.14, 1.9, 1.1
 
 # Letters in a line of the notes at the foot.
 LINE = 130

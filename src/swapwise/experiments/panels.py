@@ -29,7 +29,7 @@ SHARE = "share"
 BOUND = "bound"
 
 _FLAVOUR_NOTES = {
-    DEFAULT: "tight constants",
+    DEFAULT: "each move has its own M",
     AS_PUBLISHED: "as published: one M for all moves",
 }
 
@@ -101,6 +101,7 @@ class Panel:
     y_unit: str = ""
     log: bool = False
     top: float | None = None  # what y cannot exceed
+    note: str = ""  # at the foot of the figure
 
     @property
     def caption(self) -> str:
@@ -259,9 +260,9 @@ def _optimum(setting: Setting) -> Line:
 def _starts() -> tuple[Line, ...]:
     """Return two methods (colours) from three starts (markers and dashes)."""
     looks: dict[str, tuple[Marker, Dash]] = {
-        "empty": ("circle", "dash"),
+        "empty": ("circle", "solid"),
         "modular": ("triangle-down", "dot"),
-        "greedy": ("square", "solid"),
+        "greedy": ("square", "dash"),
     }
     return tuple(
         Line(
@@ -363,8 +364,24 @@ PAPER_PANELS: tuple[Panel, ...] = (
 
 #: What the paper does not have; only rows of the default flavour go there.
 BEYOND_PANELS: tuple[Panel, ...] = (
-    Panel("g", "where the search begins, n = 1000", _CAPACITY, _BEST, _starts(), top=1.0),
-    Panel("h", "pairs at a time, |V| = 10", _DEGREE, _BEST, _pairs(), top=1.0),
+    Panel(
+        "g",
+        "where the search begins, n = 1000",
+        _CAPACITY,
+        _BEST,
+        _starts(),
+        top=1.0,
+        note="values are divided by the largest that any method found, also in (h) and (j) to (m)",
+    ),
+    Panel(
+        "h",
+        "pairs at a time, |V| = 10",
+        _DEGREE,
+        _BEST,
+        _pairs(),
+        top=1.0,
+        note="a move adds at most q elements",
+    ),
     Panel(
         "i",
         "proven of the answer",
@@ -372,6 +389,7 @@ BEYOND_PANELS: tuple[Panel, ...] = (
         "share of the optimum",
         _certificates(),
         top=1.0,
+        note="proven by a certificate; guaranteed by the search alone; ridge: with a small quadratic penalty",
     ),
 )
 
@@ -418,7 +436,7 @@ def footnotes(rows: pd.DataFrame) -> list[str]:
     >>> row = {"setting": "ising-10", "part": "paper", "method": "random", "size": 1, "trial": 0,
     ...        "flavour": "default", "seed": 0, "quality": 0.3}
     >>> footnotes(pd.DataFrame([row], columns=COLUMNS))
-    ['One trial, so there is no spread; tight constants.', '(e): not run: random beyond 1.']
+    ['One trial, so there is no spread; each move has its own M.', '(e): not run: random beyond 1.']
     """
     by_panel = {panel: panel.curves(rows) for panel in panels_of(rows)}
     curves = [curve for found in by_panel.values() for curve in found]
@@ -433,14 +451,15 @@ def footnotes(rows: pd.DataFrame) -> list[str]:
         notes = [f"Mean ± standard deviation over {trials} trials; {how}."]
     if any(curve.name.endswith(ARBITRARY) for curve in curves):
         notes.append(
-            f"Dashed, from {ARBITRARY}: from the first indices that fit, as Algorithms 1, 3 and 4 are "
-            "printed; else from the empty set."
+            f"From {ARBITRARY}: from the first indices that fit, as Algorithms 1, 3 and 4 are printed; else "
+            "from the empty set."
         )
     new = {panel: [x.name for x in found if x.is_new] for panel, found in by_panel.items()}
     letters = listed([f"({panel.letter})" for panel, names in new.items() if names])
     if letters:
         notes.append(f"{letters}: the paper left out the {listed(_SLOW)} searches, being too slow.")
     notes += _proven_note(rows)
+    notes += [f"({panel.letter}): {panel.note}." for panel, found in by_panel.items() if found and panel.note]
     for panel, found in by_panel.items():
         ends = sorted({curve.until for curve in found if curve.until is not None})
         cut = [f"{listed([x.name for x in found if x.until == end])} beyond {end}" for end in ends]
@@ -453,10 +472,13 @@ def _proven_note(rows: pd.DataFrame) -> list[str]:
     theirs = rows[rows["part"] == "optimum"]
     texts = []
     for panel in PAPER_PANELS:
-        mine = theirs[theirs["setting"].isin({x.setting.name for x in panel.lines if x.column == BOUND})]
+        settings = [line.setting for line in panel.lines if line.column == BOUND]
+        mine = theirs[theirs["setting"].isin([setting.name for setting in settings])]
         if mine["upper_bound"].notna().any():
             open_ = mine[mine["status"] != Status.OPTIMAL]
             least = pd.to_numeric(open_["proven"])[open_["upper_bound"].notna()].min()
             rest = f", else the best set is at least {least:.1%} of the bound" if least > 0 else ""
-            texts.append(f"({panel.letter}) {len(mine) - len(open_)} of {len(mine)}{rest}")
+            most = DECLARED[settings[0].name, "optimum"][-1]
+            upto = f" (b up to {most})" if most < settings[0].sizes[-1] else ""
+            texts.append(f"({panel.letter}) {len(mine) - len(open_)} of {len(mine)}{upto}{rest}")
     return [f"Optima proven: {'; '.join(texts)}."] if texts else []

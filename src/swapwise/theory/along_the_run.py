@@ -6,7 +6,8 @@ independent set exceeds is the least of
 
 - ``f(S) − Σ_S z + max_weight(z)`` with ``z_j = ‖g_j‖²/2D_j`` off S and ``D_i ‖w_i‖²/2`` on it, for every
   diagonal D that u bends by between sets S ∪ T, T independent: ``bound_from_concavity``;
-- ``f(S) + max_weight(gains of additions at S)`` if f is submodular: ``bound_from_gains``;
+- ``f(S) + max_weight(gains of additions at S)`` if f is submodular, or the same at the set F of what is
+  forced in, which is most often empty: ``bound_from_gains``;
 - the value of all elements together, which is trivial.
 """
 
@@ -55,7 +56,9 @@ WORTH = 0.01
 
 FORMULAS = {
     "all": "f(S)/f(all elements)",
-    "gains": "f(S)/(f(X) + max Σ_T f(j | X))",
+    "gains": "f(S)/(f(S) + max Σ_T f(j | S))",
+    "forced gains": "f(S)/(f(F) + max Σ_T f(j | F))",
+    "single gains": "f(S)/(f(∅) + max Σ_T f(j | ∅))",
     "concavity": "f(S)/(f(S) − Σ_S z + max Σ_T z)",
 }
 
@@ -81,8 +84,11 @@ def guarantee_at(
         if objective.monotone:
             bounds["all"] = _bound_of_all(objective, region)
         if objective.monotone and objective.submodular:
-            at = (constraint.forced, support)
-            bounds["gains"] = min(bound_from_gains(objective, region, X, region.clock)[0] for X in at)
+            first = "forced gains" if len(constraint.forced) else "single gains"
+            at = {"gains": support, first: constraint.forced}
+            found = {kind: bound_from_gains(objective, region, X, region.clock)[0] for kind, X in at.items()}
+            best = min(found, key=found.__getitem__)
+            bounds[best] = found[best]
         if isinstance(objective, SparseObjective):
             bounds["concavity"] = _bound_at(objective, region, support, constants, tangent)
     return [

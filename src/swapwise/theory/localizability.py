@@ -231,6 +231,8 @@ def localizability(
         ratio *= 1 - SHORT_OF_LIMIT
     variables = _optimum(pairs, stretch, ratio)
     alpha, beta1, beta2 = _mended(pairs, variables[:-4], *variables[-3:-1])
+    if not pairs.f_X.any():  # any β₂ will do
+        beta2 = alpha
     return Localizability(alpha if ratio > EQUAL else 0.0, beta1, beta2, pairs.s, pairs.t)
 
 
@@ -421,8 +423,9 @@ def _optimum(pairs: _Pairs, stretch: float, ratio: float | None = None) -> Float
     """Return the dual variables, α, β₁, β₂ and the unit of gains at the best ratio.
 
     As all variables may be divided by β₁ stretch + β₂ (Charnes and Cooper), that is set to 1, and the unit
-    of gains is a variable: it is positive if α is, since without gains X = ∅ says α = 0. Once the ratio is
-    known, the unit is 1 and the least β₁ + β₂ is sought, with as much α as comes with it.
+    of gains is a variable: it is positive if α is, since without gains X = ∅ says α = 0. If f is 0 at all X
+    that are given, the ratio has no limit but 1. Once the ratio is known, the unit is 1 and the least β₁ + β₂
+    is sought, with as much α as comes with it.
     """
     zero, moves = np.zeros(len(pairs.pairs)), np.zeros((len(pairs.gains), 3))
     of_moves = np.column_stack([moves, -pairs.gains])
@@ -437,7 +440,9 @@ def _optimum(pairs: _Pairs, stretch: float, ratio: float | None = None) -> Float
         [first, scipy.sparse.csr_array(np.vstack([of_moves, of_drops, of_pairs, row]))]
     )
     limits = np.append(np.zeros(matrix.shape[0] - 1), limit)
-    return solved(np.append(np.zeros(n), goal), matrix, limits, [(0, np.inf)] * (n + 3) + [unit])
+    top = 1.0 if ratio is None else np.inf
+    bounds = [*[(0.0, np.inf)] * n, (0.0, top), *[(0.0, np.inf)] * 2, unit]
+    return solved(np.append(np.zeros(n), goal), matrix, limits, bounds)
 
 
 def _mended(pairs: _Pairs, dual: FloatArray, beta1: float, beta2: float) -> Triple:

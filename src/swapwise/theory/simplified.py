@@ -118,13 +118,13 @@ class BasePairs:
         if not wanted.any():
             return 1.0, 1.0  # zero is localizable with any constants
         rows = np.column_stack([self.f_star, -self.gains])
-        ratio, r = solved([-1.0, 0.0], rows, self.f_X)
+        ratio, r = solved([-1.0, 0.0], rows, self.f_X, [(0.0, 1.0), (0.0, np.inf)])
         if r <= EQUAL:  # only reached in the limit of ever larger constants
             ratio *= 1 - SHORT_OF_LIMIT
         spare = self.f_X - ratio * self.f_star
         largest = float((spare[losing] / -self.gains[losing]).min(initial=np.inf))
         beta = 1 / max(r, largest if isfinite(largest) else 1.0)
-        alpha = ((self.gains + beta * self.f_X)[wanted] / self.f_star[wanted]).min()
+        alpha = min(beta, ((self.gains + beta * self.f_X)[wanted] / self.f_star[wanted]).min())
         return float(f"{max(alpha, 0.0):.12g}"), float(f"{beta:.12g}")
 
     def slack(self, alpha: float, beta: float) -> FloatArray:
