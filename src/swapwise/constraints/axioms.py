@@ -367,13 +367,22 @@ class Axioms:
         )
 
     def _refuse_exchange(self, small: list[int], large: list[int]) -> NoReturn:
+        from swapwise.constraints.matroid import Matroid
+
         # Of the larger set, one element more than the smaller has is enough: first those that both have.
         whole, large = large, sorted(large, key=lambda element: element not in small)[: len(small) + 1]
         self._require_subset(np.array(whole), np.array(large))
         rest = np.setdiff1d(large, small).tolist()
         smaller, larger = np.sort(small).tolist(), np.sort(large).tolist()
+        claim = ", as p = 1 says"
+        advice = "Leave p out, or give a larger one: sw.smallest_p finds it"
+        if isinstance(self.system, Matroid):
+            claim = ""
+            advice = (
+                "Use sw.OracleSystem(n, is_independent), which takes any family that has the subsets of its "
+                "sets, such as a budget"
+            )
         raise ValueError(
-            f"{self.system!r} is not a matroid: it allows {smaller} and {larger}, but none of {rest} can be "
-            f"added to {smaller}, the smaller of the two. Use sw.OracleSystem(n, "
-            "is_independent), which takes any family that has the subsets of its sets, such as a budget"
+            f"{self.system!r} is not a matroid{claim}: it allows {smaller} and {larger}, but none of {rest} "
+            f"can be added to {smaller}, the smaller of the two. {advice}"
         )
