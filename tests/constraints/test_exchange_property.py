@@ -106,6 +106,22 @@ def test_the_p_of_a_class_is_verified():
         sw.maximize(WORTH, OfTwo())
 
 
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        (0, ValueError, "p must be at least 1, got 0"),
+        (1.5, TypeError, "p must be a non-negative integer, got 1.5"),
+    ],
+)
+def test_a_p_that_no_family_has_is_refused(wrong, error, message):
+    class Odd(OfThree):
+        p = wrong
+
+    for run in (sw.maximize, sw.exact):
+        with pytest.raises(error, match=message):
+            run(WORTH, Odd())
+
+
 def test_p_is_for_families_that_hold_all_subsets():
     class Chain(sw.Constraint):
         n, p = 4, 2
