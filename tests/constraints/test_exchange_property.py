@@ -68,9 +68,11 @@ def test_families_of_which_p_is_known():
 def test_what_it_cannot_look_at_is_refused():
     with pytest.raises(TypeError, match="expected a constraint, got 3"):
         sw.smallest_p(3)
-    with pytest.raises(ValueError, match="all sets of up to 12 elements"):
+    with pytest.raises(
+        ValueError, match=r"feasible up to 12 elements; got Uniform\(n=13, k=2\)\. On some of"
+    ):
         sw.smallest_p(sw.Uniform(13, 2))
-    with pytest.raises(ValueError, match="every subset of its sets"):
+    with pytest.raises(ValueError, match="only if every subset of an allowed set is allowed"):
         sw.smallest_p(sw.Hierarchy(2, {0: [1]}, 2))
 
 
@@ -105,6 +107,22 @@ def test_the_p_of_a_class_is_verified():
 
     with pytest.raises(ValueError, match="is not a 2-exchange system"):
         sw.maximize(WORTH, OfTwo())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        (0, ValueError, "p must be at least 1, got 0"),
+        (1.5, TypeError, "p must be a non-negative integer, got 1.5"),
+    ],
+)
+def test_a_p_that_no_family_has_is_refused(wrong, error, message):
+    class Odd(OfThree):
+        p = wrong
+
+    for run in (sw.maximize, sw.exact):
+        with pytest.raises(error, match=message):
+            run(WORTH, Odd())
 
 
 def test_p_is_for_families_that_hold_all_subsets():

@@ -194,6 +194,11 @@ def test_a_p_that_is_too_small_is_refused():
     assert sw.OracleSystem(7, apart, p=3).assumptions == ()
     with pytest.raises(ValueError, match="p must be at least 1, got 0"):
         sw.OracleSystem(7, apart, p=0)
+    for n in (7, 20):  # all sets are verified, and some
+        with pytest.raises(
+            ValueError, match=r"is not a matroid, as p = 1 says: .* Leave p out, or give a larger"
+        ):
+            sw.OracleSystem(n, apart, p=1)
 
 
 def test_estimators_take_it():

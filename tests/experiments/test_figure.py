@@ -126,6 +126,7 @@ def written(figure):
         fake(without=["regression-1000", "ising-20"]),
         fake(without=["paper"]).assign(promised=0.1),
         fake()[lambda rows: rows["size"] <= 3],
+        fake()[lambda rows: ~rows["method"].isin(["oblivious", "semi-oblivious", "non-oblivious"])],
     ],
     ids=[
         "default",
@@ -135,6 +136,7 @@ def written(figure):
         "without what is large",
         "every guarantee",
         "cut off",
+        "from arbitrary alone",
     ],
 )
 def test_fonts_are_large_enough_and_nothing_covers_anything_else_or_is_cut_off(rows):

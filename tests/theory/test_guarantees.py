@@ -260,6 +260,12 @@ def test_a_promise_in_words(method, given_constants, options, words):
     assert promise.vacuous == words.startswith("vacuous")
 
 
+def test_less_than_the_optimum_does_not_read_as_the_optimum():
+    almost = sw.Guarantee(1 - 1e-12, "along the run", "f(S)/f(all elements)", trivial=True)
+    assert repr(almost).startswith("at least 0.9999 of the optimum")
+    assert repr(sw.Guarantee(1.0, "along the run", "1")).startswith("the optimum")
+
+
 @pytest.mark.parametrize("name", ["greedy", "modular", "random-residual-greedy"])
 def test_flat_objectives_promise_nothing(name):
     assert "a ridge makes it positive" in repr(guarantee(name, sw.Uniform(5, 2), constants(m=0.0)))

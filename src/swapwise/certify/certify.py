@@ -57,9 +57,10 @@ def certify(
     time_limit : float, optional
         Seconds after which the best bound so far is returned; None for no limit.
     gap : float
-        Stop as soon as the ``gap`` of the :class:`Certificate` is this small: how much better an optimum can
-        be, as a share of the bound, or of what is left to explain if that is less. The answer then has
-        at least ``1 − gap`` of the optimum.
+        Stop as soon as the best set that is known has a gap this small: how much better an optimum can be,
+        as a share of the bound, or of what is left to explain if that is less. If the answer is that set, it
+        is the ``gap`` of the :class:`Certificate`, and the answer has at least ``1 − gap`` of the optimum; if
+        a better set was found, it is the gap of ``better``, and that of the answer is larger.
     max_nodes : int, optional
         The most parts that branch and bound looks at, the whole being the first; 0 for simple bounds only.
         Where no limit on time cuts in, the bound is then the same on every run.

@@ -770,6 +770,16 @@ class Constraint(Queries, ABC):
 class IndependenceSystem(Constraint):
     """A family of independent sets that holds ∅ and every subset of each of its sets.
 
+    A subclass sets ``n``, the size of the ground set, and defines ``_is_independent``, which gets a sorted
+    array of elements. If the family is a p-exchange system, it can set ``p``: moves are then the paper's, and
+    its theorems hold.
+
+    Attributes
+    ----------
+    p : int or None
+        The p of a p-exchange system (:func:`smallest_p`), 1 for a matroid; None, as it is by default, if
+        nothing is said. Up to 12 elements it is verified; beyond that, ``assumptions`` name it.
+
     See Also
     --------
     Constraint : the family above.
@@ -778,9 +788,18 @@ class IndependenceSystem(Constraint):
 
     Examples
     --------
-    >>> from swapwise import Partition
-    >>> isinstance(Partition(["a", "a", "b"], 1), IndependenceSystem)
-    True
+    Nights of which no two follow each other, a 2-exchange system:
+
+    >>> from swapwise import Linear, maximize
+    >>> class Apart(IndependenceSystem):
+    ...     p = 2
+    ...     def __init__(self, n):
+    ...         self.n = n
+    ...     def _is_independent(self, support):
+    ...         return bool((np.diff(support) > 1).all())
+    >>> found = maximize(Linear([3.0, 4.0, 3.0, 3.0, 4.0, 3.0]), Apart(6), "oblivious", q=2)
+    >>> found.support, round(found.guarantee.by_theorem.ratio, 4)
+    (array([0, 2, 4]), 0.6667)
     """
 
     hereditary = True

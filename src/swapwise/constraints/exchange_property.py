@@ -84,10 +84,15 @@ def smallest_p(constraint: Constraint) -> SmallestP:
 
     if not isinstance(constraint, Constraint):
         raise TypeError(f"expected a constraint, got {constraint!r}")
-    if not constraint.hereditary or constraint.n > FULL_UP_TO:
+    if constraint.n > FULL_UP_TO:
         raise ValueError(
-            f"smallest_p looks at all sets of up to {FULL_UP_TO} elements of a constraint that allows every "
-            f"subset of its sets; got {constraint!r}"
+            f"smallest_p looks at all sets, which is feasible up to {FULL_UP_TO} elements; got "
+            f"{constraint!r}. On some of them, constraint.induced(elements), the smallest p is at most that "
+            "on all"
+        )
+    if not constraint.hereditary:
+        raise ValueError(
+            f"there is a p only if every subset of an allowed set is allowed; got {constraint!r}"
         )
     independent = table_of(constraint, Clock())
     p, broken = 1, None

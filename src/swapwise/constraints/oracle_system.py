@@ -12,7 +12,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_count
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.axioms import SECONDS, Axioms, grown
+from swapwise.constraints.axioms import SECONDS, Axioms, as_p, grown
 from swapwise.constraints.base import MaxWeight
 from swapwise.constraints.oracle import Oracle
 from swapwise.moves import MoveBatch, MoveList
@@ -96,9 +96,7 @@ class OracleSystem(Oracle):
     ) -> None:
         super().__init__(n, is_independent)
         self.size = self.n if size is None else min(self.n, as_count(size, "size"))
-        self.p = None if p is None else as_count(p, "p")
-        if self.p == 0:
-            raise ValueError("p must be at least 1, got 0")
+        self.p = as_p(p)
         self._axioms = Axioms(self, self.p)
 
     def _forcing(self, forced: IndexArray) -> Self:

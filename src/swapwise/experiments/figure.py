@@ -207,12 +207,15 @@ def _draw_curves(axes: Axes, chart: Chart) -> list[Artist]:
 def _shared_legend(figure: Figure, entries: Iterable[tuple[Curve, Artist]], at: float) -> None:
     """Put one legend beneath a row; a search from another start stands below the one from the empty set."""
     ordered = sorted(entries, key=lambda entry: NAMES.index(entry[0].name))
+    names = [curve.name for curve, _ in ordered]
+    # The page is as wide as five names of some 14 letters, or four of those that end in "from arbitrary".
+    in_one_row = len(names) <= 5 and sum(map(len, names)) <= 70
     figure.legend(
         [handle for _, handle in ordered],
-        [curve.name for curve, _ in ordered],
+        names,
         loc="upper center",
         bbox_to_anchor=(0.5, at),
-        ncols=len(ordered) if len(ordered) <= 5 else 4,
+        ncols=len(names) if in_one_row else min(len(names), 4),
         columnspacing=1.0,
         **_LEGEND_LOOKS | {"handlelength": 2.4},
     )

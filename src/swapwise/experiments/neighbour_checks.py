@@ -224,7 +224,7 @@ def different_goals(rows: pd.DataFrame) -> Outcome:
         )
     remark = (
         "Guarantees are theorems, which is not measured. What is: the true graph is allowed, and yet not the "
-        "best, so that who recovers it has a ratio below 1, and who has ratio 1 does not recover it."
+        "best, so that a method that recovers it has a ratio below 1, and one of ratio 1 does not recover it."
     )
     return Outcome(differ > 0, "; ".join(texts), remark)
 

@@ -37,7 +37,9 @@ class AOptimal(SetFunction):
         The precision Λ of the parameters; a number stands for that multiple of the identity. With a small
         one, designs are those of classical A-optimality, which knows of no prior. Most digits of a value
         are then those of the variance before any experiment; what is left of it, ``covariance(S).trace()``,
-        has its own digits, and searches go by these.
+        has its own digits, and searches go by these. Proofs go by values, and take designs for equally good
+        if what they leave differs by less than 1e-15 of ``tr Λ⁻¹``. With 1e-8 of the precision of a
+        parameter after the experiments, that is a ten-millionth of what is left; with 1e-14, a tenth.
     noise : positive number
         The standard deviation σ of a measurement.
 

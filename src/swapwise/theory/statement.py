@@ -83,7 +83,8 @@ class Guarantee:
         """Return the guarantee in words."""
         if self.vacuous:
             return f"vacuous ({self.reason})"
-        part = "the optimum" if self.ratio == 1 else f"at least {self.ratio:.4g} of the optimum"
+        # What is less than the optimum is not to look like it, however close it comes.
+        part = "the optimum" if self.ratio == 1 else f"at least {min(self.ratio, 0.9999):.4g} of the optimum"
         average = " in expectation" if self.in_expectation else ""
         moves = "" if self.max_iterations is None else f" within {self.max_iterations} moves"
         trivial = ", which is trivial" if self.trivial else ""

@@ -318,6 +318,12 @@ def test_more_features_than_samples_stops_at_the_rank_with_one_warning():
     assert np.isfinite(result.coef).all()
 
 
+def test_columns_of_zeros_are_named_where_there_are_no_others():
+    objective = LeastSquares(np.zeros((5, 3)), np.arange(5.0))
+    with pytest.warns(UserWarning, match="all columns are zero, or constant beside an intercept"):
+        assert maximize(objective, Uniform(3, 2)).support.tolist() == []
+
+
 @pytest.mark.parametrize("method", ["oblivious", "semi-oblivious", "non-oblivious"])
 @pytest.mark.parametrize("start", ["empty", "arbitrary"])
 def test_supports_past_the_rank_stay_finite(method, start):

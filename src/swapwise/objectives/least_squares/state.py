@@ -321,4 +321,6 @@ class LeastSquaresState(SparseState):
             chosen = len(self.support)
             self.objective.warn_of_rank(
                 f"{chosen} chosen columns span all that could be added to them: others add nothing to the fit"
+                if chosen
+                else "all columns are zero, or constant beside an intercept: they add nothing to the fit"
             )
