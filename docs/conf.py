@@ -47,8 +47,9 @@ nitpicky = True
 ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "MoveBatch"]
 INTERNAL = (
     "Alpha|Axes|Blocks|Budget|ChunkedFitter|Clock|CoefficientBounds|Columns|Constants|Design|Factor|Family|Fit|"
-    "Found|GroupLimits|Groups|Inequalities|LaminarTree|LargerMoves|LayeredFacilityLocation|Layout|Method|"
-    "MixedLimits|OutOfTime|PackingSystem|Pivot|Prices|Run|SampleCurvature|Step|Summand|Thresholding"
+    "Found|GroupLimits|Groups|Inequalities|LaminarTree|LargerMoves|LayeredFacilityLocation|Layout|Margins|"
+    "Method|MixedLimits|OutOfTime|PackingSystem|Pivot|PlainIsing|PlainLeastSquares|PlainMatching|PlainPartition|"
+    "Prices|Reachable|Run|SampleCurvature|Step|Summand|Thresholding"
 )
 nitpick_ignore_regex = [("py:class", rf"(swapwise\..*\.)?({INTERNAL}|{'|'.join(ALIASES)}|\w+State)")]
 

@@ -7,6 +7,8 @@ of every kind are found as subclasses of :class:`~swapwise.certify.nodes.Node`, 
 - A dual point is checked set by set: ``base`` and the weights of a set bound its value, not only ``bound``.
 - Where a region gets smaller, every element that was fixed is checked by itself: no set of the region before
   that holds it (if it is out now) or lacks it (if it is in) has a value above the target of that time.
+- Elements that are said to be needless, as others explain as much, may be fixed although sets that hold them
+  are above the target: then a set as good as these has to remain.
 - What a node has proven so far of its kind is checked against all sets that it began with.
 - After every step of the tree, its bound is checked, and what enumeration of a leaf came back with.
 
@@ -30,6 +32,7 @@ from swapwise.certify import branching
 from swapwise.certify.nodes import Node
 from swapwise.certify.prover import Prover
 from swapwise.certify.relaxation import Dual, Relaxation
+from swapwise.certify.ties import SetAside
 from swapwise.checks import BoolArray, IndexArray
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.region import Region
@@ -85,6 +88,8 @@ class Watch:
         self.claims: Counter[str] = Counter()
         self.violations: dict[str, list[str]] = {}
         self._targets: list[float] = []
+        # Of each node that is being tightened, and of what is not in one
+        self._needless: list[BoolArray] = [np.zeros(sets.n, dtype=bool)]
         self._tree: branching.BranchAndBound | None = None
         # By the constraint's id; that it is kept here as well means that no other can have the same.
         self._elements: dict[int, tuple[Constraint, IndexArray]] = {}
@@ -166,6 +171,14 @@ class Watch:
         if before is None or after is None:
             return
         level, within = self._level(), self.sets.within(before)
+        replaceable = within & self.sets.members[:, self._needless[-1]].any(axis=1)
+        within &= ~replaceable
+        self._lost(
+            "sets with needless elements",
+            replaceable & ~self.sets.within(after),
+            max(level, self.sets.best_of(self.sets.within(after))[0]),
+            where,
+        )
         for fixed, had, way in (
             (after.outside & ~before.outside, True, "out"),
             (after.inside & ~before.inside, False, "in"),
@@ -176,7 +189,7 @@ class Watch:
         self._lost("sets lost", within & ~self.sets.within(after), level, where)
         self.claim(
             "regions only get smaller",
-            not (self.sets.within(after) & ~within).any(),
+            not (self.sets.within(after) & ~self.sets.within(before)).any(),
             lambda: f"{where}: {before} has become {after}",
         )
 
@@ -250,6 +263,7 @@ class Watch:
             for kind in (Relaxation, *_kinds(Relaxation)):
                 if "_dual_at" in vars(kind):
                     replace(kind, "_dual_at", self._dual_at(vars(kind)["_dual_at"]))
+            replace(SetAside, "needless", self._new_needless(SetAside.needless))
             replace(Dual, "__init__", self._new_dual(Dual.__init__))
             replace(Dual, "bound_on", self._bound_on(Dual.bound_on))
             replace(Region, "among", self._among(Region.among))
@@ -278,6 +292,7 @@ class Watch:
         def tighten(node: Node, target: float, *arguments: Any, **options: Any) -> Any:
             before = self.part(node.region)
             self._targets.append(target)
+            self._needless.append(np.zeros(self.sets.n, dtype=bool))
             try:
                 return original(node, target, *arguments, **options)
             finally:  # out of time, too
@@ -288,8 +303,19 @@ class Watch:
                     # On what the node began with: sets that fixing has ruled out are below it, too.
                     self.bound("bounds of nodes by themselves", node.own_bound, before, where)
                 self._targets.pop()
+                self._needless.pop()
 
         return tighten
+
+    def _new_needless(self, original: Callable[..., IndexArray]) -> Callable[..., IndexArray]:
+        @wraps(original)
+        def needless(aside: SetAside, region: Region) -> IndexArray:
+            found, elements = original(aside, region), self.elements_of(region)
+            if elements is not None:
+                self._needless[-1][elements[found]] = True
+            return found
+
+        return needless
 
     def _part(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(original)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from swapwise.checks import BoolArray, IndexArray
+from swapwise.checks import BoolArray, IndexArray, as_count
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.exchange_property import FULL_UP_TO, pair_without_map, table_of
 
@@ -81,6 +81,7 @@ def axioms_of(constraint: Constraint) -> Axioms | None:
     known: Axioms | None = vars(constraint).get("_axioms")
     if known is None and (is_own(type(constraint)) or not constraint.hereditary):
         return None
+    as_p(constraint.p)
     # Moves of a class from outside may be those for an intersection of p matroids, which need not be a
     # p-exchange system.
     p = constraint.p if constraint.p == 1 or not _is_foreign(constraint, "moves") else None
@@ -88,6 +89,20 @@ def axioms_of(constraint: Constraint) -> Axioms | None:
     if known is None or known.system is not constraint or known.p != p:
         known = vars(constraint)["_axioms"] = Axioms(constraint, p)
     return known
+
+
+def as_p(p: int | None) -> int | None:
+    """Return the p of a matroid or a p-exchange system, None if nothing is said, or say why it is neither.
+
+    >>> as_p(2), as_p(None)
+    (2, None)
+    """
+    if p is None:
+        return None
+    count = as_count(p, "p")
+    if count == 0:
+        raise ValueError("p must be at least 1, got 0")
+    return count
 
 
 def note_extended(

@@ -68,11 +68,12 @@ class SwapState(State):
         added, dropped = moves.swap_columns()
         adds, drops = added != NOTHING, dropped != NOTHING
         gains = np.zeros(len(moves))
-        swaps, alone = adds & drops, adds ^ drops
-        if (adds & alone).any():
-            gains[adds & alone] = self._additions(added[adds & alone])
-        if (drops & alone).any():
-            gains[drops & alone] = -self._losses(dropped[drops & alone])
+        swaps = adds & drops
+        for alone, part in ((adds & ~drops, self._additions), (drops & ~adds, self._losses)):
+            if alone.any():
+                unique, where = np.unique(np.where(adds, added, dropped)[alone], return_inverse=True)
+                gains[alone] = part(unique)[where]
+        gains[drops] *= -1.0
         if swaps.any():
             rows, row = np.unique(added[swaps], return_inverse=True)
             columns, column = np.unique(dropped[swaps], return_inverse=True)
