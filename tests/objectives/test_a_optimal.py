@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,7 @@ def left(X: np.ndarray, chosen) -> float:
     return float(np.trace(np.linalg.inv(X[chosen].T @ X[chosen])))
 
 
+@pytest.mark.filterwarnings("ignore:the prior is so weak")
 @pytest.mark.parametrize("prior", [1e-8, 1e-10, 1e-12, 1e-14])
 def test_designs_are_as_good_however_weak_the_prior(prior: float) -> None:
     for seed in range(3):
@@ -65,6 +68,15 @@ def test_swaps_keep_the_digits_of_what_is_left(size: int) -> None:
     lost = [left(X, support) - left(X, move.result(support)) for move in listed.moves()]
     np.testing.assert_allclose(state.gains(grid), grid.spread(np.array(lost)), rtol=1e-6)
     np.testing.assert_allclose(state.gains(listed), lost, rtol=1e-6)
+
+
+def test_a_prior_that_leaves_proofs_few_digits_is_named() -> None:
+    X = np.random.default_rng(1).standard_normal((10, 3))
+    with pytest.warns(UserWarning, match=r"values of designs are known to ±0\.027 only, .* but proofs take"):
+        sw.AOptimal(X, 1e-13)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sw.AOptimal(X, 1e-9)
 
 
 def test_no_poor_design_is_proven_optimal_however_weak_the_prior() -> None:

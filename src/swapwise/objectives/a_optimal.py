@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix, as_real
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix, as_real, warn
 from swapwise.clock import Clock
 from swapwise.numerics import EQUAL
 from swapwise.objectives.base import SetFunction
@@ -16,6 +16,11 @@ from swapwise.objectives.swap_state import SwapState
 # An experiment of a larger leverage than this is dropped by computing the covariance afresh: the update
 # divides by one minus the leverage, which has lost its digits.
 LARGEST_LEVERAGE = 0.999
+
+EPSILON = float(np.finfo(float).eps)
+
+# Values that are not known to this share of the variance that all experiments leave deserve a warning.
+COARSE = 1e-3
 
 
 class AOptimal(SetFunction):
@@ -39,7 +44,8 @@ class AOptimal(SetFunction):
         are then those of the variance before any experiment; what is left of it, ``covariance(S).trace()``,
         has its own digits, and searches go by these. Proofs go by values, and take designs for equally good
         if what they leave differs by less than 1e-15 of ``tr Λ⁻¹``. With 1e-8 of the precision of a
-        parameter after the experiments, that is a ten-millionth of what is left; with 1e-14, a tenth.
+        parameter after the experiments, that is a ten-millionth of what is left; with 1e-14, a tenth. Above
+        a thousandth, a warning says so.
     noise : positive number
         The standard deviation σ of a measurement.
 
@@ -77,6 +83,16 @@ class AOptimal(SetFunction):
         #: The root R of the covariance before any experiment: ``R Rᵀ = Λ⁻¹``
         self._root = np.linalg.inv(np.linalg.cholesky(self.prior)).T
         self.scale = float((self._root**2).sum())
+        self._warn_of_weak_prior()
+
+    def _warn_of_weak_prior(self) -> None:
+        left, unknown = float((self._factor(np.arange(self.n)) ** 2).sum()), 4 * EPSILON * self.scale
+        if unknown > COARSE * left:
+            warn(
+                f"the prior is so weak that values of designs are known to ±{unknown:.2g} only, where all "
+                f"experiments leave a variance of {left:.2g}: searches go by what is left, but proofs take "
+                "designs for equally good that differ by less. A larger prior makes proofs precise"
+            )
 
     def _value(self, support: IndexArray) -> float:
         # With the singular values s of the rows that a standard normal prior would have, no digits cancel.
@@ -93,7 +109,7 @@ class AOptimal(SetFunction):
 
         With a weak prior, that is a small part of the value: values differ by less than the usual share.
         """
-        return EQUAL * min(abs(value), self.scale - value) + 4 * float(np.finfo(float).eps) * self.scale
+        return EQUAL * min(abs(value), self.scale - value) + 4 * EPSILON * self.scale
 
     def covariance(self, support: Iterable[int]) -> FloatArray:
         """Return the covariance of the parameters after some experiments.
