@@ -11,7 +11,7 @@ import swapwise as sw
 from benchmarks.reference.best_subset import best_subset
 from benchmarks.regression import timed
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.experiments.instances import paper_ising, paper_regression
+from swapwise.paper.instances import paper_ising, paper_regression
 
 RIDGES = (0.0, 0.001, 0.01, 0.1)  # times the number of samples
 SECONDS = 10.0

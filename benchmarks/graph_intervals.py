@@ -21,8 +21,8 @@ from rich.table import Table
 
 import swapwise as sw
 from swapwise.checks import FloatArray
-from swapwise.estimators.spins import gibbs_samples
-from swapwise.experiments.measure import one_core
+from swapwise.graphs.estimators.spins import gibbs_samples
+from swapwise.paper.measure import one_core
 
 N_VERTICES, N_EDGES, DEGREE = 15, 14, 3
 

@@ -21,11 +21,11 @@ from rich.table import Table
 
 import swapwise as sw
 from swapwise.checks import IndexArray
-from swapwise.experiments.graph_baselines import GRAPH_BASELINES
-from swapwise.experiments.graph_baselines.procedure import true_width
-from swapwise.experiments.instances import IsingInstance, pairs, paper_ising
-from swapwise.experiments.measure import one_core
-from swapwise.experiments.procedures import LOCAL_SEARCHES
+from swapwise.paper.graph_baselines import GRAPH_BASELINES
+from swapwise.paper.graph_baselines.procedure import true_width
+from swapwise.paper.instances import IsingInstance, pairs, paper_ising
+from swapwise.paper.measure import one_core
+from swapwise.paper.procedures import LOCAL_SEARCHES
 
 #: Vertices, degree and samples: the paper's two settings, and the same with ten times as many samples.
 SETTINGS = ((10, 5, 100), (10, 5, 1000), (20, 7, 100), (20, 7, 1000))

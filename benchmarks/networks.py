@@ -4,7 +4,7 @@ Binary samples of Ising models of degree 3, and Gaussian samples of sparse preci
 the share of the edges found that are there, recall the share of those there that are found, the Hamming
 distance the number of edges wrong or missed; all are means over the simulated sets. IsingFit's recipe is
 nodewise logistic regression with an L1 penalty by EBIC, and edges that both ends choose; it is written
-plainly in ``swapwise.experiments.graph_baselines``, and knows that there are no fields. gglasso is run if it
+plainly in ``swapwise.paper.graph_baselines``, and knows that there are no fields. gglasso is run if it
 is there.
 """
 
@@ -25,9 +25,9 @@ from rich.table import Table
 
 import swapwise as sw
 from swapwise.checks import BoolArray, FloatArray
-from swapwise.estimators.spins import gibbs_samples
-from swapwise.experiments.graph_baselines.nodewise import l1_logistic
-from swapwise.experiments.measure import one_core
+from swapwise.graphs.estimators.spins import gibbs_samples
+from swapwise.paper.graph_baselines.nodewise import l1_logistic
+from swapwise.paper.measure import one_core
 
 #: Kind, vertices, edges and samples
 SETTINGS = (

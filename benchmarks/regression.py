@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 import swapwise as sw
-from swapwise.experiments.instances import RegressionInstance, paper_regression
-from swapwise.experiments.plain import PlainLeastSquares, PlainPartition, local_search
+from swapwise.paper.instances import RegressionInstance, paper_regression
+from swapwise.paper.plain import PlainLeastSquares, PlainPartition, local_search
 
 VARIANTS = ("oblivious", "semi-oblivious", "non-oblivious")
 ROUNDS = 1000  # no search here needs as many; both sides have the same limit

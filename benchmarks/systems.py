@@ -17,7 +17,7 @@ from rich.table import Table
 import swapwise as sw
 from benchmarks.regression import ROUNDS, TOL, VARIANTS, timed
 from swapwise.checks import FloatArray
-from swapwise.experiments.instances import paper_regression
+from swapwise.paper.instances import paper_regression
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from swapwise.cli.reading.tables import read_table
+from swapwise.app.cli.reading.tables import read_table
 
 ROWS, COLUMNS, REPEATS = 200_000, 20, 5
 

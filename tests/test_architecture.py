@@ -25,11 +25,11 @@ LAYERS = [
     {"theory"},
     {"certify"},
     {"maximize"},
+    {"charts"},
     {"estimators"},
-    {"stability"},
-    {"report"},
-    {"experiments"},
-    {"cli"},
+    {"graphs"},
+    {"paper"},
+    {"app"},
     {"__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
@@ -61,7 +61,7 @@ def test_imports_point_one_way(path):
 
 # Methods of lower layers that hand an answer on to the layer of figures and pages: `certificate.plot()` and
 # `model.report()`. They load it by name, when they are called; nothing else may.
-HANDED_ON = {"certify/certificate.py", "estimators/base.py", "estimators/graph_base.py"}
+HANDED_ON = {"certify/certificate.py", "estimators/base.py", "graphs/estimators/base.py"}
 
 
 def test_only_methods_that_hand_on_an_answer_load_a_higher_layer_by_name():

@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 
 import swapwise
 from swapwise import IndependenceSystem, Matroid, SparseObjective, SparseState
-from swapwise.cli import app
-from swapwise.cli.limits import Heredity
-from swapwise.cli.options import Choice, Family
+from swapwise.app.cli import app
+from swapwise.app.cli.limits import Heredity
+from swapwise.app.cli.options import Choice, Family
 from swapwise.clock import Budget
 from swapwise.search.methods import Method
 from swapwise.search.rules import Pivot

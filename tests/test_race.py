@@ -38,7 +38,7 @@ from benchmarks.race.store import Store
 from benchmarks.race.sweep import sweep
 from benchmarks.race.tables import beside_table, figure_tables, markdown, race_tables
 from benchmarks.race.versions import stamp
-from swapwise.experiments.store import StoreError
+from swapwise.paper.store import StoreError
 
 pytestmark = pytest.mark.race
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 import swapwise
-from swapwise.cli import app
+from swapwise.app.cli import app
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -24,7 +24,7 @@ from benchmarks.race.gaps import answers
 from benchmarks.race.options import RACING, count
 from benchmarks.race.store import Store
 from benchmarks.race.versions import installed
-from swapwise.experiments.store import StoreError
+from swapwise.paper.store import StoreError
 
 WIDTH = 160
 

@@ -22,7 +22,7 @@ from benchmarks.proofs.programs import PROGRAMS, Places
 from benchmarks.proofs.tables import figure, markdown, ratios
 from benchmarks.race.apart import Failed, TookTooLong
 from benchmarks.race.options import count, positive
-from swapwise.experiments.store import StoreError
+from swapwise.paper.store import StoreError
 
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 

@@ -19,7 +19,7 @@ from benchmarks.proofs.runs.penalised import Start
 from benchmarks.race.apart import Message
 from benchmarks.race.hard import autoregression
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.experiments.instances import paper_regression
+from swapwise.paper.instances import paper_regression
 
 SNR = 5.0
 #: The size of ten weights of a likelihood: they can be told from noise, and classes are not separable.

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.proofs.lines import GAP, Line
-from swapwise.experiments.store import StoreError
 from swapwise.files import write_atomically
+from swapwise.paper.store import StoreError
 
 
 def gap_of(value: float, bound: float) -> float:

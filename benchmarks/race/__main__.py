@@ -31,8 +31,8 @@ from benchmarks.race.store import Store
 from benchmarks.race.tables import beside_table, figure_tables, markdown, race_tables
 from benchmarks.race.topics import TOPICS, measure
 from benchmarks.race.versions import all_versions, installed
-from swapwise.experiments.store import StoreError
 from swapwise.files import write_atomically
+from swapwise.paper.store import StoreError
 
 WIDTH = 140  # of the widest tables, which are of no use in pieces
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.race.designs import Setting
-from swapwise.experiments.store import StoreError
 from swapwise.files import write_atomically
+from swapwise.paper.store import StoreError
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import swapwise as sw
 from benchmarks.race.apart import Message
 from benchmarks.race.designs import SMALL, Setting
 from benchmarks.regression import VARIANTS, search, timed
-from swapwise.experiments.instances import paper_regression
+from swapwise.paper.instances import paper_regression
 
 CAPACITY = 5
 RESTARTS = 10

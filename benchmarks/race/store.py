@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchmarks.race.designs import Setting
 from benchmarks.race.rows import Climb, Figure, Key, Lap, Row, from_json, to_json
-from swapwise.experiments.store import StoreError
 from swapwise.files import write_atomically
+from swapwise.paper.store import StoreError
 
 
 class Store:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import swapwise as sw
 from benchmarks.race.apart import Message
 from benchmarks.regression import timed
-from swapwise.experiments.instances import RegressionInstance, paper_regression
+from swapwise.paper.instances import RegressionInstance, paper_regression
 
 CAPACITIES = range(1, 11)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.race.programs import PROGRAMS
 from swapwise import kernels
-from swapwise.experiments import manifest
+from swapwise.paper import manifest
 
 
 def installed(programs: list[str]) -> tuple[list[str], list[str]]:

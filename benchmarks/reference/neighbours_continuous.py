@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from swapwise.experiments.plain.least_squares import PlainLeastSquares
-from swapwise.experiments.plain.local_search import IsIndependent, Outcome
+from swapwise.paper.plain.least_squares import PlainLeastSquares
+from swapwise.paper.plain.local_search import IsIndependent, Outcome
 
 FloatArray = NDArray[np.float64]
 Sets = list[tuple[int, ...]]

@@ -17,7 +17,7 @@ from benchmarks.structure.groups import three_cell_features
 from benchmarks.structure.hierarchy import products_with_their_factors
 from benchmarks.structure.lags import one_lag_per_signal
 from benchmarks.structure.weights import few_donors
-from swapwise.experiments.measure import one_core
+from swapwise.paper.measure import one_core
 
 CASES: dict[str, Measure] = {
     "groups": three_cell_features,

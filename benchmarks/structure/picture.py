@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.structure.case import WITH, WITHOUT, Case
 from benchmarks.structure.groups import log_losses
-from swapwise.experiments.measure import one_core
+from swapwise.paper.measure import one_core
 
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "structure.png"
 FEATURES = range(2, 7)

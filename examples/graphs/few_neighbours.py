@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 import swapwise as sw
-from swapwise.experiments.graph_baselines.nodewise import l1_logistic
-from swapwise.experiments.instances import paper_ising
+from swapwise.paper.graph_baselines.nodewise import l1_logistic
+from swapwise.paper.instances import paper_ising
 
 # %%
 # Three ways to learn a graph

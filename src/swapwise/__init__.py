@@ -24,6 +24,9 @@ from swapwise.constraints.partition import Partition
 from swapwise.constraints.set_packing import SetPacking
 from swapwise.constraints.transversal import Transversal
 from swapwise.constraints.uniform import Uniform
+from swapwise.graphs.gaussian import GaussianPseudoLikelihood
+from swapwise.graphs.ising import IsingPseudoLikelihood
+from swapwise.graphs.mixed import MixedPseudoLikelihood
 from swapwise.maximize import maximize
 from swapwise.moves import Move, MoveList, SwapGrid
 from swapwise.objectives.a_optimal import AOptimal
@@ -33,13 +36,10 @@ from swapwise.objectives.custom.check import check_objective
 from swapwise.objectives.custom.objective import CustomObjective
 from swapwise.objectives.custom.set_function import CustomSetFunction
 from swapwise.objectives.facility_location import FacilityLocation
-from swapwise.objectives.gaussian import GaussianPseudoLikelihood
 from swapwise.objectives.glm import Gamma, Logistic, Multinomial, NegativeBinomial, Poisson
-from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.linear import Linear
-from swapwise.objectives.mixed import MixedPseudoLikelihood
 from swapwise.search import methods
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 from swapwise.search.rules import NonOblivious, Oblivious, SemiOblivious

@@ -9,8 +9,8 @@ def main() -> None:
     from io import TextIOWrapper
 
     try:
-        from swapwise.cli import app
-        from swapwise.cli.terminal import open_closed_streams
+        from swapwise.app.cli import app
+        from swapwise.app.cli.terminal import open_closed_streams
 
         open_closed_streams()
         for stream in (sys.stdout, sys.stderr):

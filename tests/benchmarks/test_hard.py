@@ -18,7 +18,7 @@ from benchmarks.race.designs import HARD_DESIGNS, Setting
 from benchmarks.race.gaps import Answers, answers, gap_table, gaps
 from benchmarks.race.rows import Lap
 from benchmarks.race.store import Store
-from swapwise.experiments.store import StoreError
+from swapwise.paper.store import StoreError
 
 pytestmark = pytest.mark.race
 

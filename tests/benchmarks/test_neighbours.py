@@ -6,8 +6,8 @@ import pytest
 from benchmarks.neighbours import __main__ as neighbours
 from benchmarks.neighbours import race
 from benchmarks.neighbours.tables import markdown
-from swapwise.experiments.scatters import methods_of, starts_of
-from swapwise.experiments.settings import REGRESSION_200
+from swapwise.paper.scatters import methods_of, starts_of
+from swapwise.paper.settings import REGRESSION_200
 from swapwise.search.methods import METHODS
 
 QUICK = {"auto", "oblivious", "modular", "greedy", "htp", "oblivious from greedy", "oblivious from htp"}

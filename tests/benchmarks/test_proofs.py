@@ -25,7 +25,7 @@ from benchmarks.proofs.runs import swapwise as own_run
 from benchmarks.proofs.runs.penalised import Start
 from benchmarks.proofs.tables import markdown, ratios
 from benchmarks.race.apart import Failed
-from swapwise.experiments.store import StoreError
+from swapwise.paper.store import StoreError
 
 MODULES = [
     *("__main__", "constraints", "data", "environments", "lines", "measure", "outcomes", "picture"),

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.structure import weights
 from benchmarks.structure.__main__ import CASES
 from benchmarks.structure.case import WITH, WITHOUT, Case, markdown
-from swapwise.experiments.measure import one_core
+from swapwise.paper.measure import one_core
 
 REPEATS = dict.fromkeys(CASES, 2) | {"failure": 1}  # to choose pixels of ten digits takes a second
 

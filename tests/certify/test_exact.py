@@ -16,7 +16,7 @@ from swapwise.certify.proximal import Proximal
 from swapwise.certify.root import root_node
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.region import Region
-from swapwise.experiments.instances import paper_ising
+from swapwise.paper.instances import paper_ising
 from tests.certify.problem_zoo import (
     GRAPH_CONSTRAINTS,
     OBJECTIVES,

@@ -17,7 +17,7 @@ from swapwise.certify.subsets import Listed, SubsetSearch
 from swapwise.certify.summands import SummandNode
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.region import Region
-from swapwise.experiments.instances import paper_ising
+from swapwise.paper.instances import paper_ising
 from swapwise.search.result import Status
 from tests.certify.problem_zoo import randoms
 

@@ -7,9 +7,9 @@ import pytest
 
 import swapwise as sw
 from swapwise.certify import leaf, problem, prover, proximal, subsets, summands, working_set
+from swapwise.graphs.gaussian import columns
+from swapwise.graphs.ising import summands as vertices
 from swapwise.objectives import block_columns
-from swapwise.objectives.gaussian import columns
-from swapwise.objectives.ising import summands as vertices
 from swapwise.objectives.least_squares import objective as regressions
 from swapwise.theory import constants, diagonal
 from tests.fuzz.families import some_family

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import swapwise as sw
-from swapwise.report.selection import selection_report
+from swapwise.app.report.selection import selection_report
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* chosen columns (only|span)")
 

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 import swapwise as sw
-from swapwise.experiments import run as runs
-from swapwise.experiments.grid import cells
-from swapwise.experiments.store import Store
+from swapwise.paper import run as runs
+from swapwise.paper.grid import cells
+from swapwise.paper.store import Store
 from swapwise.search.restarts import BATCH
 from tests.search.searching import best_of_searches
 

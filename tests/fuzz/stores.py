@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from swapwise.experiments.store import Store, StoreError
+from swapwise.paper.store import Store, StoreError
 from tests.fuzz.report import Report
 
 Random = np.random.Generator

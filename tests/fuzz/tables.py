@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from typer.testing import CliRunner, Result
 
-from swapwise.cli import app
+from swapwise.app.cli import app
 from tests.fuzz.report import Report
 
 Random = np.random.Generator

@@ -8,8 +8,8 @@ from contextlib import suppress
 import numpy as np
 
 import swapwise as sw
-from swapwise.cli.reading import tables as reading
-from swapwise.experiments.store import Store, StoreError
+from swapwise.app.cli.reading import tables as reading
+from swapwise.paper.store import Store, StoreError
 from tests.fuzz import estimators, interrupts, stores, tables
 
 

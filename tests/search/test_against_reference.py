@@ -18,8 +18,8 @@ from swapwise import (
     Uniform,
     maximize,
 )
-from swapwise.experiments.plain.least_squares import PlainLeastSquares
-from swapwise.experiments.plain.local_search import (
+from swapwise.paper.plain.least_squares import PlainLeastSquares
+from swapwise.paper.plain.local_search import (
     _non_oblivious,
     _oblivious,
     _semi_oblivious,
@@ -28,7 +28,7 @@ from swapwise.experiments.plain.local_search import (
     local_search,
     neighbourhood,
 )
-from swapwise.experiments.plain.others import exhaustive, greedy, modular
+from swapwise.paper.plain.others import exhaustive, greedy, modular
 
 N = 8
 MATROIDS = {

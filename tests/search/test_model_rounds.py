@@ -23,7 +23,7 @@ from swapwise import (
     maximize,
 )
 from swapwise.clock import Budget, Clock
-from swapwise.objectives.ising.spin_data import sigmoid
+from swapwise.graphs.ising.spin_data import sigmoid
 from swapwise.search import model_rounds
 from swapwise.search.loop import Trace, run
 from swapwise.search.model_rounds import ModelRounds, PerturbedSearch
@@ -270,7 +270,7 @@ def test_the_model_of_a_graph_is_its_second_order_expansion():
         state = objective.start([0, 2])
         elements = np.arange(objective.n)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("swapwise.objectives.ising.state.LEAST_MODEL_RIDGE", 0.0)
+            patch.setattr("swapwise.graphs.ising.state.LEAST_MODEL_RIDGE", 0.0)
             model = state.model(elements)
         # At the fit, the model's best coefficients are the fit itself, and its curvature is the Hessian.
         np.testing.assert_allclose(model.coef([0, 2]), state.coef, atol=1e-6)

@@ -18,8 +18,8 @@ from swapwise import (
     maximize,
 )
 from swapwise.clock import Clock, OutOfTime
+from swapwise.graphs.ising.state import IsingState
 from swapwise.objectives.base import State
-from swapwise.objectives.ising.state import IsingState
 
 pytestmark = pytest.mark.filterwarnings("ignore:the data are separable", "ignore:the fit on the edges")
 

@@ -20,7 +20,7 @@ from swapwise import (
     maximize,
 )
 from swapwise.clock import Budget
-from swapwise.experiments.plain.systems import reachable
+from swapwise.paper.plain.systems import reachable
 
 N = 9
 EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 4), (2, 3), (2, 4), (3, 4), (0, 4)]

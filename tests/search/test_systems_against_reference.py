@@ -22,12 +22,12 @@ from swapwise import (
     Uniform,
     maximize,
 )
-from swapwise.experiments.instances import paper_regression
-from swapwise.experiments.plain.ising import PlainIsing
-from swapwise.experiments.plain.least_squares import PlainLeastSquares
-from swapwise.experiments.plain.local_search import arbitrary_start, best_singleton_start
-from swapwise.experiments.plain.systems import reachable, system_search
 from swapwise.moves import MoveList
+from swapwise.paper.instances import paper_regression
+from swapwise.paper.plain.ising import PlainIsing
+from swapwise.paper.plain.least_squares import PlainLeastSquares
+from swapwise.paper.plain.local_search import arbitrary_start, best_singleton_start
+from swapwise.paper.plain.systems import reachable, system_search
 
 N = 8
 VARIANTS = ["oblivious", "semi-oblivious", "non-oblivious"]

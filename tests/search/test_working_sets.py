@@ -26,7 +26,7 @@ from swapwise import (
     maximize,
 )
 from swapwise.clock import Clock, OutOfTime
-from swapwise.experiments.plain import PlainLeastSquares
+from swapwise.paper.plain import PlainLeastSquares
 from swapwise.search import working_sets
 
 

@@ -360,7 +360,7 @@ class SparseEstimator(BaseEstimator, ABC):
         """
         check_is_fitted(self)
         # Pages are a layer above, and loaded when they are first asked for.
-        page: str = import_module("swapwise.report.selection").selection_report(
+        page: str = import_module("swapwise.app.report.selection").selection_report(
             self,
             X,
             y,

@@ -362,6 +362,8 @@ class SparseObjective(SetFunction):
     bounds: CoefficientBounds | None = None
     #: Whether states have a second-order model (:meth:`SparseState.model`), for ``start="model"``.
     second_order: bool = False
+    #: Whether gradients rank the moves of large problems well: the non-oblivious rule is then the default.
+    ranks_by_gradient: bool = False
     #: What :meth:`curvature` is: a bound on minus the Hessian, a bound that is attained at some point, or
     #: minus the Hessian everywhere, where ``u`` is a quadratic function.
     curvature_is: Literal["bound", "attained", "hessian"] = "bound"

@@ -17,7 +17,6 @@ from swapwise.constraints.axioms import verify
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.objectives.ising import PairwisePseudoLikelihood
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.least_squares.system_search import is_quick
@@ -333,8 +332,8 @@ def _method_for(objective: SetFunction, of_path: bool) -> str:
     if objective.scoring == "closed form" or not isinstance(objective, SparseObjective):
         return Oblivious.name
     by_gradients = of_path or objective.n > MOST_PAIRS_TO_REFIT
-    is_graph = isinstance(objective, PairwisePseudoLikelihood) and NonOblivious().missing(objective) is None
-    if is_graph and by_gradients:
+    ranks = objective.ranks_by_gradient and NonOblivious().missing(objective) is None
+    if ranks and by_gradients:
         return NonOblivious.name
     return SemiOblivious.name
 

@@ -172,7 +172,7 @@ def one_step(monkeypatch):
     monkeypatch.setattr(likelihood, "MAX_STEPS", 1)
     monkeypatch.setattr(fitter, "MAX_STEPS", 1)
     monkeypatch.setattr(careful_refit, "MOST_BASES", 0)
-    monkeypatch.setattr("swapwise.objectives.ising.samples.MAX_STEPS", 2)
+    monkeypatch.setattr("swapwise.graphs.ising.samples.MAX_STEPS", 2)
 
 
 @pytest.mark.usefixtures("one_step")

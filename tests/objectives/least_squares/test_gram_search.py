@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from swapwise import Laminar, LeastSquares, Partition, Uniform
 from swapwise.clock import Budget
-from swapwise.experiments.plain import PlainLeastSquares, local_search
 from swapwise.objectives.least_squares.gram_search import GramSearch
+from swapwise.paper.plain import PlainLeastSquares, local_search
 
 TOL = 1e-10
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from swapwise import LeastSquares, Partition, Uniform, maximize
 from swapwise.clock import Budget
-from swapwise.experiments.plain.least_squares import PlainLeastSquares
 from swapwise.moves import Move, MoveList, SwapGrid
 from swapwise.objectives.least_squares.active_set import ActiveSet
+from swapwise.paper.plain.least_squares import PlainLeastSquares
 
 
 @st.composite

@@ -22,8 +22,8 @@ from swapwise import (
     Uniform,
 )
 from swapwise.clock import Budget, Clock, OutOfTime
-from swapwise.experiments.plain import PlainLeastSquares
 from swapwise.objectives.least_squares.system_search import compiled_search
+from swapwise.paper.plain import PlainLeastSquares
 
 TOL = 1e-10
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import swapwise as sw
-from swapwise.experiments.plain import PlainLeastSquares
+from swapwise.paper.plain import PlainLeastSquares
 from tests.search.test_record import check_record, check_watched
 
 

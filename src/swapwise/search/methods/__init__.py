@@ -18,9 +18,11 @@ array([1, 2])
 <class 'swapwise.search.methods.cosamp.GradientSupportPursuit'>
 """
 
-from swapwise.search.methods.arht import ARHT
+from collections import UserDict
+from importlib import import_module
+from typing import Any
+
 from swapwise.search.methods.base import Method
-from swapwise.search.methods.clash import Clash
 from swapwise.search.methods.cosamp import CoSaMP, GradientSupportPursuit
 from swapwise.search.methods.exhaustive import Exhaustive
 from swapwise.search.methods.foba import ForwardBackward
@@ -28,43 +30,65 @@ from swapwise.search.methods.frank_wolfe import FrankWolfe
 from swapwise.search.methods.greedy import CostBenefit, Density, Greedy, RandomResidualGreedy
 from swapwise.search.methods.jumps import Modular, RandomSet
 from swapwise.search.methods.matching_pursuit import OrthogonalMatchingPursuit
-from swapwise.search.methods.ordered import OrderedLocalSearch
 from swapwise.search.methods.potential import Distorted, FilmusWard
-from swapwise.search.methods.sieve import SieveStreaming, Streak
-from swapwise.search.methods.streaming import StreamingSwaps
 from swapwise.search.methods.thresholding import HardThresholdingPursuit, IterativeHardThresholding
 
-KINDS: tuple[type[Method], ...] = (
-    Greedy,
-    Density,
-    CostBenefit,
-    RandomResidualGreedy,
-    Modular,
-    RandomSet,
-    OrthogonalMatchingPursuit,
-    ForwardBackward,
-    IterativeHardThresholding,
-    HardThresholdingPursuit,
-    CoSaMP,
-    GradientSupportPursuit,
-    Clash,
-    ARHT,
-    FrankWolfe,
-    SieveStreaming,
-    Streak,
-    StreamingSwaps,
-    FilmusWard,
-    Distorted,
-    OrderedLocalSearch,
-    Exhaustive,
-)
+# Methods that serve comparison alone are in `swapwise.paper`, and imported when they are looked up.
+_COMPARED = {
+    "ARHT": "arht",
+    "Clash": "clash",
+    "OrderedLocalSearch": "ordered",
+    "SieveStreaming": "sieve",
+    "Streak": "sieve",
+    "StreamingSwaps": "streaming",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _COMPARED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"swapwise.paper.methods.{_COMPARED[name]}"), name)
+
+
+class Methods(UserDict[str, Any]):
+    """By name, the class that a method is an object of, or the name of a class that is not imported yet."""
+
+    def __getitem__(self, name: str) -> type[Method]:
+        """Return the class of a method."""
+        kind = self.data[name]
+        return __getattr__(kind) if isinstance(kind, str) else kind
+
 
 #: By name, the class that a method is an object of
-METHODS: dict[str, type[Method]] = {kind.name: kind for kind in KINDS}
+METHODS = Methods(
+    {
+        "greedy": Greedy,
+        "density": Density,
+        "cost-benefit": CostBenefit,
+        "random-residual-greedy": RandomResidualGreedy,
+        "modular": Modular,
+        "random": RandomSet,
+        "omp": OrthogonalMatchingPursuit,
+        "foba": ForwardBackward,
+        "iht": IterativeHardThresholding,
+        "htp": HardThresholdingPursuit,
+        "cosamp": CoSaMP,
+        "grasp": GradientSupportPursuit,
+        "clash": "Clash",
+        "arht": "ARHT",
+        "frank-wolfe": FrankWolfe,
+        "sieve": "SieveStreaming",
+        "streak": "Streak",
+        "streaming": "StreamingSwaps",
+        "filmus-ward": FilmusWard,
+        "distorted": Distorted,
+        "ordered": "OrderedLocalSearch",
+        "exhaustive": Exhaustive,
+    }
+)
 
 __all__ = [
     "ARHT",
-    "KINDS",
     "METHODS",
     "Clash",
     "CoSaMP",

@@ -1,0 +1,99 @@
+"""How commands end when they cannot go on: a line that says why, and an exit code."""
+
+from __future__ import annotations
+
+import signal
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from swapwise.app.cli.terminal import printable, printable_line
+
+INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
+
+
+class BadInput(ValueError):
+    """What the user handed in cannot be worked with; the message names it.
+
+    >>> raise BadInput("data.csv is empty")
+    Traceback (most recent call last):
+    ...
+    swapwise.app.cli.failures.BadInput: data.csv is empty
+    """
+
+
+@contextmanager
+def exit_on_error(command: str, *, debug: bool = False) -> Iterator[None]:
+    """Exit with code 1 and the error as a message, without traceback, and with 130 if interrupted.
+
+    >>> with exit_on_error("swapwise select"):
+    ...     raise BadInput("data.csv is empty")
+    Traceback (most recent call last):
+    ...
+    SystemExit: swapwise select: data.csv is empty
+    """
+    try:
+        with sigterm_as_interrupt():
+            yield
+    except KeyboardInterrupt:
+        typer.echo(f"{command}: interrupted before anything was found", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:  # the reader of the pipe has closed it, such as head: not an error
+        raise
+    except MemoryError as error:
+        if debug:
+            raise
+        said = printable_line(f" ({error})" if str(error) else "")
+        raise SystemExit(
+            f"{command}: out of memory{said}: try a smaller table, or a larger machine"
+        ) from None
+    # What the library raises for wrong arguments.
+    except (ValueError, TypeError, OSError) as error:
+        if debug:
+            raise
+        words = str(error) if isinstance(error, BadInput) else " ".join(str(error).split())
+        raise SystemExit(f"{command}: {printable(words)}") from None
+
+
+@contextmanager
+def sigterm_as_interrupt() -> Iterator[None]:
+    """Make SIGTERM end a run as Ctrl-C does: with the results so far, and no process left behind.
+
+    >>> with sigterm_as_interrupt():
+    ...     signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+    True
+    """
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def warnings_to_stderr(quiet: bool) -> Iterator[list[str]]:
+    """Print the library's warnings as one-line notes: the source line they point to is of no use here.
+
+    >>> with warnings_to_stderr(quiet=True) as notes:
+    ...     warnings.warn("not heard")
+    >>> notes
+    ['not heard']
+    """
+    notes: list[str] = []
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if not issubclass(category, UserWarning) or str(message) in notes:
+            return
+        notes.append(str(message))
+        if not quiet:
+            typer.echo(f"Note: {printable(str(message))}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        for said in ("the search was interrupted", ".* chosen only to meet a lower limit"):
+            warnings.filterwarnings("ignore", said)  # which commands say themselves
+        warnings.showwarning = show  # catch_warnings restores it
+        yield notes

@@ -1,0 +1,305 @@
+"""``swapwise graph``: which columns depend on each other."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from swapwise.app.cli.failures import BadInput, exit_on_error, warnings_to_stderr
+from swapwise.app.cli.graph_names import Correlation, GraphModel
+from swapwise.app.cli.options import (
+    DATA,
+    PROOF_SECONDS,
+    SEARCH,
+    STANDARD_OUTPUT,
+    Certify,
+    Debug,
+    Decimal,
+    DropMissing,
+    Encoding,
+    Force,
+    ForceOut,
+    Json,
+    Method,
+    ProofSeconds,
+    Quiet,
+    Report,
+    Separator,
+    check_method,
+    check_proof_seconds,
+    file,
+    flag,
+    limit,
+    option,
+)
+from swapwise.app.cli.output import Output, check_outputs, check_page, write_outputs
+from swapwise.app.cli.reading.rows import Dialect
+from swapwise.app.cli.show import show_graph
+from swapwise.checks import warn
+from swapwise.clock import Clock
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from swapwise.app.cli.graph_answer import GraphAnswer
+    from swapwise.app.cli.graph_table import Rows
+
+# The data of --demo, and the name of one of its columns, which is too long for a picture.
+DEMO, DILUTED = "178 wines and 13 of their chemical properties (scikit-learn)", "od280/od315_of_diluted_wines"
+
+PICTURES = (".png", ".pdf", ".svg")
+
+# Workers take seconds to start.
+SECONDS_WORTH_WORKERS = 10.0
+
+
+class Criterion(StrEnum):
+    """What chooses the number of edges.
+
+    >>> Criterion("ebic").value
+    'ebic'
+    """
+
+    EBIC = "ebic"
+    BIC = "bic"
+    CV = "cv"
+    NONE = "none"
+
+
+def graph(
+    data: Annotated[Path | None, typer.Argument(help=DATA, show_default=False)] = None,
+    demo: Annotated[bool, flag("--demo", help=f"Try it on {DEMO}.")] = False,
+    max_degree: Annotated[
+        int | None, limit(help="Maximum number of neighbours of a column; any by default.", metavar="NUMBER")
+    ] = None,
+    max_edges: Annotated[int | None, limit(help="Maximum number of edges in all.", metavar="NUMBER")] = None,
+    model: Annotated[
+        GraphModel,
+        typer.Option(
+            help="Kind of graph: columns of two values, of numbers, or both; auto detects it.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = GraphModel.AUTO,
+    correlation: Annotated[
+        Correlation | None,
+        typer.Option(
+            help="Correlation for a Gaussian graph, of numbers or answers on a scale.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    criterion: Annotated[
+        Criterion,
+        typer.Option(
+            help="How to choose the number of edges; none: as many as the limits allow.",
+            case_sensitive=False,
+            rich_help_panel=SEARCH,
+        ),
+    ] = Criterion.EBIC,
+    gamma: Annotated[
+        float | None,
+        option(help="The γ of EBIC; larger values give fewer edges.", metavar="NUMBER", panel=SEARCH),
+    ] = None,
+    threshold: Annotated[
+        float, option(help="Leave out edges whose weight is at most this.", metavar="NUMBER", panel=SEARCH)
+    ] = 0.0,
+    method: Method = "auto",
+    certify: Certify = False,
+    proof_seconds: ProofSeconds = PROOF_SECONDS,
+    bootstrap: Annotated[
+        int,
+        option(
+            help="Number of bootstrap resamples, for intervals of the edges.", metavar="NUMBER", panel=SEARCH
+        ),
+    ] = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Seed of folds and bootstrap samples.", metavar="NUMBER", rich_help_panel=SEARCH
+        ),
+    ] = None,
+    counts: Annotated[
+        str | None,
+        option(help="Column with the number of times each row was seen.", metavar="COLUMN"),
+    ] = None,
+    poisson: Annotated[
+        list[str] | None,
+        option(help="Columns of counts, such as visits: a mixed graph.", metavar="NAMES"),
+    ] = None,
+    force_out: ForceOut = None,
+    drop_missing: DropMissing = False,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    report: Report = None,
+    figure: Annotated[Path | None, file(help="A drawing of the graph, as .png, .pdf or .svg.")] = None,
+    graphml: Annotated[Path | None, file(help="The graph, as GraphML.")] = None,
+    edges: Annotated[Path | None, file(help="The edges, as .csv.")] = None,
+    json: Json = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Learn which columns depend on each other directly, and how strongly, from a table.
+
+    Columns of two values (0 and 1, -1 and +1, no and yes), of numbers, or of both; cells may be missing.
+    """
+    asked = dict(locals())  # all options, before anything else has a name here
+    with exit_on_error("swapwise graph", debug=debug), warnings_to_stderr(quiet) as notes:
+        _check(asked)
+        printed, json = json == STANDARD_OUTPUT, None if json == STANDARD_OUTPUT else json
+        check_outputs([report, figure, graphml, edges, json], inputs=[data] if data else [], force=force)
+        answer = _answer(asked, notes)
+        outputs: list[Output] = [
+            (json, answer.to_json),
+            (edges, answer.to_csv),
+            (graphml, answer.to_graphml),
+            (figure, partial(answer.to_figure, figure or Path())),
+            (report, answer.to_html),
+        ]
+        # Before anything is printed: the reader of a pipe may close it.
+        done = write_outputs(outputs, force=force)
+        if printed:
+            typer.echo(answer.to_json(), nl=False)
+        elif not quiet:
+            show_graph(answer)
+        done.end("swapwise graph", interrupted=answer.interrupted, quiet=quiet or printed)
+
+
+def _check(asked: dict[str, Any]) -> None:
+    """Refuse wrong values in terms of the options, before anything is read."""
+    if asked["demo"] and asked["data"] is not None:
+        raise typer.BadParameter(f"--demo goes without a table; got {asked['data']}")
+    if not asked["demo"] and asked["data"] is None:
+        raise typer.BadParameter("give a table, or --demo to try it on data that come with the package")
+    for name in ("max_degree", "max_edges"):
+        if asked[name] is not None and asked[name] < 1:
+            raise BadInput(f"--{name.replace('_', '-')} must be at least 1, got {asked[name]}")
+    for name in ("gamma", "threshold", "bootstrap"):
+        if asked[name] is not None and not asked[name] >= 0:
+            raise BadInput(f"--{name} must be at least 0, got {asked[name]:g}")
+    criterion = asked["criterion"]
+    if asked["gamma"] is not None and criterion is not Criterion.EBIC:
+        raise BadInput(f"--gamma is for --criterion ebic, got --criterion {criterion.value}")
+    if criterion is Criterion.NONE and asked["max_degree"] is None and asked["max_edges"] is None:
+        raise BadInput(
+            "--criterion none takes as many edges as limits allow: give --max-degree or --max-edges"
+        )
+    check_method(asked["method"])
+    check_proof_seconds(asked["proof_seconds"])
+    check_page(asked["report"])
+    picture = asked["figure"]
+    if picture is not None and picture.suffix.lower() not in PICTURES:
+        raise BadInput(f"--figure draws {', '.join(PICTURES[:-1])} or {PICTURES[-1]}, got {picture}")
+    if asked["graphml"] is not None and asked["graphml"].suffix.lower() not in (".graphml", ".xml"):
+        raise BadInput(f"--graphml writes .graphml or .xml, got {asked['graphml']}")
+    if asked["edges"] is not None and asked["edges"].suffix.lower() != ".csv":
+        raise BadInput(f"--edges writes .csv, got {asked['edges']}; --json has the edges, too")
+
+
+def _answer(asked: dict[str, Any], notes: list[str]) -> GraphAnswer:
+    """Read the data, learn the graph, and find out how sure and how good it is."""
+    import sys
+
+    from swapwise.app.cli.graph_answer import GraphAnswer, proof_of
+    from swapwise.app.cli.graph_notes import note_on_edges, note_on_rows
+    from swapwise.app.cli.graph_table import read_rows
+    from swapwise.app.cli.reading.tables import read_table
+
+    dialect = Dialect(asked["separator"], asked["decimal"], asked["encoding"])
+    rows = read_rows(
+        _demo_table() if asked["demo"] else read_table(asked["data"], dialect),
+        counts=asked["counts"],
+        force_out=asked["force_out"] or [],
+        drop_missing=asked["drop_missing"],
+        model=asked["model"],
+        correlation=asked["correlation"],
+        poisson=asked["poisson"] or [],
+    )
+    _warn_of_limits(asked, rows)
+    note_on_rows(rows, by_criterion=asked["criterion"] is not Criterion.NONE)
+    progress = not asked["quiet"] and sys.stderr.isatty()
+    model, clock = _estimator(asked, rows, progress), Clock()
+    model.fit(rows.table, sample_weight=rows.counts)
+    seconds = clock.seconds()
+    note_on_edges(model.graph_.number_of_edges())
+    proof = proof_of(model, rows, asked["proof_seconds"], progress) if asked["certify"] else None
+    boot = _bootstrap(model, rows, asked, progress, seconds) if asked["bootstrap"] else None
+    nothing = [
+        name for name, found in (("certify", proof), ("bootstrap", boot)) if asked[name] and found is None
+    ]
+    return GraphAnswer(model, rows, _in_words(asked, rows), seconds, proof, boot, notes, tuple(nothing))
+
+
+def _demo_table() -> pd.DataFrame:
+    from sklearn.datasets import load_wine
+
+    table: pd.DataFrame = load_wine(as_frame=True).data
+    return table.rename(columns={DILUTED: "od280_od315"})
+
+
+def _warn_of_limits(asked: dict[str, Any], rows: Rows) -> None:
+    from swapwise.app.cli.checking.targets import require_rows_for_folds
+
+    n_columns, most = rows.table.shape[1], asked["max_degree"]
+    if most is not None and most >= n_columns:
+        warn(f"--max-degree is {most}, but a column has only {n_columns - 1} others: no limit")
+    if asked["criterion"] is Criterion.CV:
+        require_rows_for_folds(len(rows.table))
+
+
+def _estimator(asked: dict[str, Any], rows: Rows, progress: bool) -> Any:
+    import swapwise
+
+    name = {"ising": "IsingGraph", "gaussian": "GaussianGraph", "mixed": "MixedGraph"}[rows.model.value]
+    options = {key: asked[key] for key in ("max_edges", "threshold", "method")} | {"progress": progress}
+    options["random_state"] = asked["seed"]
+    if rows.model is GraphModel.GAUSSIAN:
+        options["correlation"] = rows.correlation.value
+    if rows.model is GraphModel.MIXED:
+        options["families"] = rows.families()
+    if asked["criterion"] is Criterion.NONE:
+        return getattr(swapwise, name)(asked["max_degree"], **options)
+    options["criterion"] = asked["criterion"].value
+    options |= {} if asked["gamma"] is None else {"gamma": asked["gamma"]}
+    return getattr(swapwise, f"{name}CV")(asked["max_degree"], **options)
+
+
+def _bootstrap(model: Any, rows: Rows, asked: dict[str, Any], progress: bool, seconds: float) -> Any:
+    """Learn the graph again and again; None if that, or the fit before, was interrupted."""
+    from swapwise.graphs.stability.bootstrap import bootstrap_graph
+    from swapwise.search.result import Status
+
+    if model.result_.status is Status.INTERRUPTED:
+        return None
+    n_boots = asked["bootstrap"]
+    n_jobs = -1 if seconds * n_boots > SECONDS_WORTH_WORKERS else None
+    options: dict[str, Any] = {"sample_weight": rows.counts, "n_jobs": n_jobs, "progress": progress}
+    try:
+        return bootstrap_graph(model, rows.table, n_boots, random_state=asked["seed"], **options)
+    except KeyboardInterrupt:
+        return None
+
+
+def _in_words(asked: dict[str, Any], rows: Rows) -> dict[str, Any]:
+    """Return what was asked for, as the page and the JSON show it."""
+    words = {
+        "data": DEMO if asked["demo"] else str(asked["data"]),
+        "model": rows.model.value,
+        "correlation": rows.correlation.value if rows.model is GraphModel.GAUSSIAN else None,
+        "largest degree": asked["max_degree"],
+        "most edges": asked["max_edges"],
+        "criterion": asked["criterion"].value,
+        "gamma": asked["gamma"],
+        "threshold": asked["threshold"] or None,
+        "method": asked["method"],
+        "counts in": asked["counts"],
+        "counts of events": ", ".join(rows.poisson) or None,
+        "bootstrap": asked["bootstrap"] or None,
+        "seed": asked["seed"],
+        "certify": asked["certify"] or None,
+    }
+    return {name: value for name, value in words.items() if value is not None}

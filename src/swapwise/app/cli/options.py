@@ -1,0 +1,130 @@
+"""The options that commands have in common, and the words that they know."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from swapwise.app.cli.failures import BadInput
+
+STANDARD_OUTPUT = Path("-")
+PROOF_SECONDS = 10.0
+
+# The parts of a command's help.
+READING = "How the table is written"
+LIMITS, SEARCH, FILES, MESSAGES = "What may be chosen", "How to choose", "Files to write", "Messages"
+
+
+class Family(StrEnum):
+    """What is fitted.
+
+    >>> Family("poisson").value
+    'poisson'
+    """
+
+    LINEAR = "linear"
+    LOGISTIC = "logistic"
+    POISSON = "poisson"
+    NEGATIVE_BINOMIAL = "negative-binomial"
+    GAMMA = "gamma"
+
+
+class Choice(StrEnum):
+    """How the size is chosen from a path.
+
+    >>> Choice("bic").value
+    'bic'
+    """
+
+    CV = "cv"
+    BIC = "bic"
+    EBIC = "ebic"
+
+
+def flag(*names: str, help: str, panel: str | None = None) -> Any:
+    """Return an option that takes no value; help would show one without the empty metavar.
+
+    >>> flag("--force", help="Overwrite.").metavar
+    ''
+    """
+    return typer.Option(*names, help=help, metavar="", rich_help_panel=panel)
+
+
+def option(*names: str, help: str, metavar: str, panel: str | None = None) -> Any:
+    """Return an option that takes a value, called ``metavar`` in the help.
+
+    >>> option("--size", help="How many.", metavar="NUMBER").metavar
+    'NUMBER'
+    """
+    return typer.Option(*names, help=help, metavar=metavar, rich_help_panel=panel)
+
+
+def file(*names: str, help: str) -> Any:
+    """Return an option that says where to write a file.
+
+    >>> file(help="The answer.").metavar
+    'FILE'
+    """
+    return option(*names, help=help, metavar="FILE", panel=FILES)
+
+
+def limit(*names: str, help: str, metavar: str) -> Any:
+    """Return an option that limits what may be chosen.
+
+    >>> limit(help="What all may cost.", metavar="NUMBER").rich_help_panel
+    'What may be chosen'
+    """
+    return option(*names, help=help, metavar=metavar, panel=LIMITS)
+
+
+DATA = "A table: .csv, .tsv or .txt (also packed, as .csv.gz), .parquet or .npz."
+Separator = Annotated[
+    str | None,
+    option(help="What is between the columns of text: , ; | or tab, blank.", metavar="SIGN", panel=READING),
+]
+Decimal = Annotated[
+    str | None, option(help="The sign before decimals: . or ,", metavar="SIGN", panel=READING)
+]
+Encoding = Annotated[
+    str | None,
+    option(help="Of text that is not UTF-8, such as cp1252 or latin-1.", metavar="NAME", panel=READING),
+]
+DropMissing = Annotated[bool, flag("--drop-missing", help="Leave out rows with missing values.")]
+ForceOut = Annotated[
+    list[str] | None, option(help="Columns to leave out: c,d, or one option per column.", metavar="NAMES")
+]
+Report = Annotated[Path | None, file(help="A page with charts, as .html, that opens offline.")]
+Force = Annotated[bool, flag("--force", help="Overwrite files that exist.", panel=FILES)]
+Quiet = Annotated[bool, flag("--quiet", "-q", help="Print nothing but errors.", panel=MESSAGES)]
+Debug = Annotated[bool, flag("--debug", help="Show the traceback of an error.", panel=MESSAGES)]
+Method = Annotated[str, option(help="How to search, as in swapwise.maximize.", metavar="NAME", panel=SEARCH)]
+Certify = Annotated[bool, flag("--certify", help="Prove how good the choice is.", panel=SEARCH)]
+ProofSeconds = Annotated[float, option(help="Time limit of the proof.", metavar="NUMBER", panel=SEARCH)]
+Json = Annotated[Path | None, file(help="The answer as JSON; - prints it and nothing else.")]
+
+
+def check_proof_seconds(seconds: float) -> None:
+    """Refuse a time for proofs that is none.
+
+    >>> check_proof_seconds(-1.0)
+    Traceback (most recent call last):
+    ...
+    swapwise.app.cli.failures.BadInput: --proof-seconds must be at least 0, got -1
+    """
+    if not seconds >= 0:
+        raise BadInput(f"--proof-seconds must be at least 0, got {seconds:g}")
+
+
+def check_method(method: str) -> None:
+    """Refuse a method that there is not.
+
+    >>> check_method("auto")
+    """
+    from swapwise.app.cli.messages import hint
+    from swapwise.search.plan import NAMES
+
+    if method not in NAMES:
+        raise BadInput(f"--method must be one of {', '.join(NAMES)}; got {method!r}{hint(method, NAMES)}")

@@ -1,0 +1,145 @@
+"""How good graphs are over the number of their edges: one description of the chart, drawn in two ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from swapwise.charts.frames import require_columns
+from swapwise.checks import FloatArray
+from swapwise.graphs.pictures.words import counted
+
+#: Columns of a path by criterion, in the order in which a frame without an estimator is looked through.
+GRAPH_CRITERIA = {"ebic": "ebic", "bic": "bic", "cv": "score_mean", "log_likelihood": "log_likelihood"}
+
+
+@dataclass(frozen=True)
+class EdgePath:
+    """A criterion over the number of edges, its standard errors if it has any, and which row was chosen."""
+
+    criterion: str
+    label: str
+    n_edges: list[int]
+    values: FloatArray
+    error: FloatArray | None
+    chosen: int | None
+    #: What chose it, if that is known
+    chosen_by: str | None
+    near: float | None
+
+    @property
+    def large_is_good(self) -> bool:
+        """Return whether a large value is a good one."""
+        return self.criterion in ("cv", "log_likelihood")
+
+    @property
+    def view(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the sizes and values to be shown: graphs that have too few edges by far are out of view.
+
+        >>> from types import SimpleNamespace
+        >>> frame = pd.DataFrame({"n_edges": [0, 1, 2, 3, 4], "bic": [900.0, 500.0, 40.0, 30.0, 35.0]})
+        >>> edge_path(SimpleNamespace(path_=frame, criterion="bic", n_edges_=3)).view
+        ((1.5, 4.5), (29.2, 40.8))
+        """
+        sizes = np.array(self.n_edges)
+        size = sizes[self._best() if self.chosen is None else self.chosen]
+        error = np.zeros(len(self.values)) if self.error is None else np.nan_to_num(self.error)
+        rows = 3 * sizes >= 2 * size
+        low, high = np.nanmin((self.values - error)[rows]), np.nanmax((self.values + error)[rows])
+        spare = 0.08 * (high - low) or 1.0
+        across = float(sizes[2 * sizes >= size].min()) - 0.5, float(sizes.max()) + 0.5
+        return across, (float(low - spare), float(high + spare))
+
+    def _best(self) -> int:
+        return int(np.nanargmax(self.values) if self.large_is_good else np.nanargmin(self.values))
+
+    @property
+    def runner_up(self) -> int | None:
+        """Return the row that would be best without the chosen one, if there are two."""
+        others = [
+            row for row in range(len(self.values)) if row != self.chosen and np.isfinite(self.values[row])
+        ]
+        sign = -1.0 if self.large_is_good else 1.0
+        return min(others, key=lambda row: sign * self.values[row], default=None)
+
+    def words(self) -> str:
+        """Return why this number of edges was chosen, and what comes next.
+
+        >>> frame = pd.DataFrame({"n_edges": [0, 1, 2], "bic": [9.0, 4.0, 4.5]})
+        >>> from types import SimpleNamespace
+        >>> edge_path(SimpleNamespace(path_=frame, criterion="bic", n_edges_=1)).words()
+        'Of the graphs with 0 to 2 edges, the one with 1 edge has the lowest BIC, 4. Next is the one with
+        2 edges, 0.5 higher: the data hardly tell the two apart.'
+        """
+        assert self.chosen is not None
+        tried = f"Of the graphs with {min(self.n_edges)} to {max(self.n_edges)} edges"
+        best = "highest" if self.large_is_good else "lowest"
+        edges, value = counted(self.n_edges[self.chosen], "edge"), self.values[self.chosen]
+        if self.near is not None:
+            why = f"the one with {edges} is the smallest within one standard error of the {best} {self.label}"
+            return f"{tried}, {why}."
+        if self.chosen != self._best():
+            return f"{tried}, the one with {edges} was chosen; its {self.label} is {value:.6g}."
+        words = f"{tried}, the one with {edges} has the {best} {self.label}, {value:.6g}."
+        if self.runner_up is None:
+            return words
+        apart = abs(self.values[self.runner_up] - value)
+        side = "lower" if self.large_is_good else "higher"
+        unsure = ": the data hardly tell the two apart" * bool(apart < self._hardly())
+        next_one = counted(self.n_edges[self.runner_up], "edge")
+        return f"{words} Next is the one with {next_one}, {apart:.3g} {side}{unsure}."
+
+    def _hardly(self) -> float:
+        """Return the difference below which two graphs are as good: 2, or the standard error of the score."""
+        if self.error is None or self.chosen is None:
+            return 0.0 if self.large_is_good else 2.0
+        return float(self.error[self.chosen])
+
+
+def edge_path(model: Any, criterion: str | None = None) -> EdgePath:
+    """Return the path of a fitted estimator, or a frame like it, by one criterion.
+
+    >>> path = edge_path(pd.DataFrame({"n_edges": [2, 1], "ebic": [4.0, 9.0]}))
+    >>> path.label, path.n_edges, path.values
+    ('EBIC', [1, 2], array([9., 4.]))
+    """
+    frame = getattr(model, "path_", model)
+    require_columns(frame, "model", ["n_edges"], "the path_ of an IsingGraphCV")
+    frame = frame.sort_values("n_edges", kind="stable")
+    name = _criterion(frame, criterion, getattr(model, "criterion", None))
+    values = frame[GRAPH_CRITERIA[name]].to_numpy(dtype=float)
+    error = frame["score_se"].to_numpy(dtype=float) if name == "cv" and "score_se" in frame else None
+    sizes = [int(size) for size in frame["n_edges"]]
+    size = getattr(model, "n_edges_", None)
+    near = None
+    if name == "cv" and getattr(model, "one_standard_error", False) and error is not None:
+        best = int(np.nanargmax(values))
+        near = float(values[best] - error[best]) if np.isfinite(error[best]) else None
+    chosen = sizes.index(int(size)) if size is not None and int(size) in sizes else None
+    by = getattr(model, "criterion", None)
+    return EdgePath(name, _label(model, name), sizes, values, error, chosen, by, near)
+
+
+def _label(model: Any, criterion: str) -> str:
+    if criterion == "cv":
+        return "held-out score"
+    if criterion == "log_likelihood":
+        return "log-likelihood"
+    gamma = getattr(model, "gamma", None) if criterion == "ebic" else None
+    return criterion.upper() + ("" if gamma is None else f" (γ = {gamma:g})")
+
+
+def _criterion(frame: pd.DataFrame, wanted: str | None, chosen_by: str | None) -> str:
+    """Return what to draw: what is wanted, or what was chosen by (an interrupt may have left none of it)."""
+    there = [
+        name for name, column in GRAPH_CRITERIA.items() if column in frame and frame[column].notna().any()
+    ]
+    if wanted is None and there:
+        return chosen_by if chosen_by in there else there[0]
+    if wanted not in there:
+        has = ", ".join(there) or "none"
+        raise ValueError(f"criterion must be one that the path of graphs has: {has}; got {wanted!r}")
+    return wanted

@@ -1,0 +1,190 @@
+"""What is proven of an answer, in words, as a bar between value and bound, and over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from swapwise.app.report.course import Course, course_of
+from swapwise.app.report.parts import Part, as_table
+from swapwise.certify.certificate import Certificate, told_apart
+from swapwise.certify.history import ProofEvent
+from swapwise.charts.chart import COLOURS, FOUND, GREY, PROVEN, Axis, Band, Bars, Chart, Curve, Rule, Series
+from swapwise.search.result import SearchResult
+
+# On a bar that begins at 0, what is open is too small to be read if the value has more than this share.
+_TOO_CLOSE = 0.8
+
+# Rows of the table about how it was proven; the chart has all.
+_MOST_ROWS = 30
+
+# A proof of fewer steps has no course to be shown.
+_FEWEST_STEPS = 5
+
+_ABOUT = "This is about these data and this criterion; it says nothing about new data."
+
+
+def proof_in_words(certificate: Certificate | None, result: SearchResult, command: str) -> str:
+    """Return the verdict of the proof, or that there is none, and which command makes one.
+
+    >>> from swapwise import Coverage, Uniform, certify, maximize
+    >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
+    >>> proof_in_words(certify(f, two), maximize(f, two), "select")
+    'proven optimal'
+    """
+    proven = _proof_of(certificate, result)
+    if proven is None:
+        return f"not requested: swapwise {command} --certify, or the method certify in Python, makes one"
+    return proven.verdict
+
+
+def certificate_parts(certificate: Certificate | None, result: SearchResult) -> list[Part]:
+    """Return what is proven of an answer, if anything was: a bar from 0 to its value, and on to the bound.
+
+    The bound is that of the certificate, trivial or not; a fraction of the optimum is stated only if not.
+
+    >>> from swapwise import Coverage, Uniform, certify, maximize
+    >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
+    >>> certificate_parts(certify(f, two), maximize(f, two))[0].words.split(". ")[0]
+    'Proven optimal: no feasible choice has a larger value than 5 (by gains)'
+    """
+    title = "How good it is"
+    proven = _proof_of(certificate, result)
+    if proven is None:
+        return []
+    words = " ".join(filter(None, [_proof(proven), *_remarks(proven)]))
+    if proven.optimal or not 0 < proven.upper_bound < np.inf:
+        return [Part("certificate", title, words)]  # a bar that is full, of no length, or without an end
+    return [Part("certificate", title, words, _bar(proven), _table(proven))]
+
+
+def course_parts(certificate: Certificate | None, result: SearchResult) -> list[Part]:
+    """Return value and bound over the time that the proof took, if there was more than one step.
+
+    >>> from swapwise import Coverage, Uniform, certify, maximize
+    >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
+    >>> course_parts(certify(f, two), maximize(f, two))
+    []
+    """
+    proven = _proof_of(certificate, result)
+    if proven is None or proven.trivial:
+        return []
+    steps = {(event.value, event.upper_bound) for event in proven.history if event.kind != "all"}
+    if len(steps) < _FEWEST_STEPS:
+        return []
+    course = course_of(proven)
+    looked_at = f", with {proven.n_nodes} part{'s' * (proven.n_nodes > 1)} of the problem looked at"
+    words = (
+        f"The optimum lies between the lines. The proof ended after {proven.seconds:.3g} seconds"
+        f"{looked_at if proven.n_nodes else ''}: {course.words}."
+    )
+    rows = [
+        [f"{at.seconds:.3g}", f"{at.value:.6g}", f"{at.upper_bound:.6g}", at.kind, str(at.n_nodes)]
+        for at in _few(course.events)
+    ]
+    below = as_table(["seconds", "best value", "upper bound", "proven by", "parts looked at"], rows)
+    return [Part("proof", "How it was proven", words, course_chart(course), below)]
+
+
+def _few(events: Sequence[ProofEvent]) -> Sequence[ProofEvent]:
+    """Return as many of the events as a table has room for, the first and the last among them."""
+    if len(events) <= _MOST_ROWS:
+        return events
+    return [events[round(place * (len(events) - 1) / (_MOST_ROWS - 1))] for place in range(_MOST_ROWS)]
+
+
+def course_chart(course: Course) -> Chart:
+    """Return the best value and the bound in steps, since each holds until something better is known.
+
+    >>> from swapwise import Linear, Uniform, certify
+    >>> course_chart(course_of(certify(Linear([1, 3, 2]), Uniform(3, 2)))).names
+    ['proven upper bound', 'best value so far']
+    """
+    hover = [
+        f"{event.seconds:.3g} s: value {event.value:.6g}, bound {event.upper_bound:.6g}"
+        f"{f' by {event.kind}' * bool(event.kind)}\n{event.n_nodes} parts looked at"
+        for event in course.events
+    ]
+    series: list[Series] = [Band(course.seconds, course.values, course.bounds, "", PROVEN, steps=True)]
+    if not np.isnan(course.bounds[-1]):
+        series.append(
+            Curve(course.seconds, course.bounds, course.bound_label, PROVEN, hover=hover, steps=True)
+        )
+    series.append(Curve(course.seconds, course.values, "best value so far", FOUND, hover=hover, steps=True))
+    if course.answer is not None:
+        series.append(Rule(course.answer, "value of the answer", GREY, "dot"))
+    across = Axis("time", "seconds", log=course.is_logarithmic, limits=course.across)
+    return Chart(across, Axis("value of the objective", limits=course.upwards), tuple(series), course.words)
+
+
+def _proof_of(certificate: Certificate | None, result: SearchResult) -> Certificate | None:
+    if certificate is not None and not isinstance(certificate, Certificate):
+        raise TypeError(f"certificate must be a Certificate or None, got {certificate!r}")
+    proven: Certificate | None = result.certificate if certificate is None else certificate
+    return proven
+
+
+def _proof(proven: Certificate) -> str:
+    if proven.optimal:
+        words = f"no feasible choice has a larger value than {proven.value:.6g} (by {proven.kind})"
+        return f"{proven.verdict.capitalize()}: {words}. {_ABOUT}"
+    value, bound = told_apart(proven.value, proven.upper_bound)
+    if not np.isfinite(proven.upper_bound):
+        return f"The value found is {value}; no bound on the optimum was proven."
+    if proven.trivial:
+        return (
+            f"{proven.verdict.capitalize()}: the value found is {value}, and no choice can have more than "
+            f"{bound}, about the value of all elements together."
+        )
+    return (
+        f"The value found, {value}, is {proven.verdict}: no feasible choice has more than {bound} (proven by "
+        f"{proven.kind}). {_ABOUT}"
+    )
+
+
+def _remarks(proven: Certificate) -> Iterator[str]:
+    if proven.better is not None:
+        yield f"On the way a better choice was found, of value {proven.better_value:.6g}."
+    if proven.assumptions:
+        yield f"This assumes {'; and '.join(proven.assumptions)}."
+    if proven.cut_short:
+        yield f"The proof was {proven.cut_short}: left to run, it could tighten the bound."
+    if proven.doubt and not proven.optimal:
+        yield f"More could not be proven because {proven.doubt}."
+
+
+def _table(proven: Certificate) -> str:
+    value, bound = told_apart(proven.value, proven.upper_bound)
+    rows = [["value found", value], ["bound on the optimum", bound]]
+    rows += [["verdict", proven.verdict]]
+    rows += [["largest possible gain", f"{proven.upper_bound - proven.value:.3g}"]]
+    rows += [
+        ["gap: that gain, relative to the bound or to what is left to explain", f"{100 * proven.gap:.2g} %"]
+    ]
+    return as_table(["what", "number"], rows)
+
+
+def _bar(proven: Certificate) -> Chart:
+    """Return the value found and what is open, from 0 on, or only the end where that would not be seen."""
+    value, bound = told_apart(proven.value, proven.upper_bound)
+    more = proven.upper_bound - proven.value
+    begin = proven.value - 1.5 * more if proven.ratio > _TOO_CLOSE else 0.0
+    across = Axis("value of the objective", limits=(0.0, 1.05 * proven.upper_bound))
+    if begin:
+        ticks = {proven.value: value, proven.upper_bound: bound}
+        limits = begin, proven.upper_bound + 0.5 * more
+        across = Axis(f"value of the objective, from {begin:.6g} on", limits=limits, ticks=ticks)
+    bars = [
+        Bars([0], [begin], [proven.value], "value found", FOUND, [f"value found: {value}"]),
+        Bars(
+            [0],
+            [proven.value],
+            [proven.upper_bound],
+            "the optimum lies here",
+            COLOURS[4],
+            [f"the optimum lies here: {value} to {bound}"],
+            striped=True,
+        ),
+    ]
+    return Chart(across, Axis("", limits=(-0.5, 0.5), visible=False), tuple(bars), height=70)

@@ -1,0 +1,1 @@
+"""The estimators of graphs, in scikit-learn's manner."""

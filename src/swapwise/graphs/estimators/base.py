@@ -1,0 +1,338 @@
+"""What the estimators of graphs share: vertices, limits on edges, search, threshold, certificate, words."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from swapwise.certify.certificate import Certificate
+from swapwise.certify.certify import certify
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_real
+from swapwise.constraints.base import Constraint
+from swapwise.estimators.base import Searches, warn_if_cut_short
+from swapwise.estimators.kept_data import without_large_data
+from swapwise.files import write_atomically
+from swapwise.graphs.estimators.vertices import Vertices, degree_limits, symmetric_matrix
+from swapwise.search.rules import Pivot
+
+
+class GraphSample(NamedTuple):
+    """The rows that count, how much each does if they differ, and the same with nothing missing, if known.
+
+    >>> GraphSample.read(np.array([[1.0], [2.0], [np.nan], [3.0]]), np.array([2.0, 0.0, 1.0, 2.0]))
+    GraphSample(values=array([[1.],
+           [3.]]), weight=array([2., 2.]), completed=None, rows=array([0, 3]))
+    """
+
+    values: Any
+    weight: Any
+    completed: Any = None
+    #: Where these rows were among those that were given
+    rows: Any = None
+
+    @classmethod
+    def read(cls, values: FloatArray, weight: FloatArray | None) -> Self:
+        """Return the rows with a weight of which not everything is missing: no others are samples."""
+        counts = ~np.isnan(values).all(axis=1)
+        if weight is not None:
+            counts &= weight > 0
+        if not counts.any():
+            raise ValueError(
+                "X must have a value in a row of positive weight, got nothing but missing values"
+            )
+        rows = np.flatnonzero(counts)
+        return cls(values[rows], None if weight is None else weight[rows], None, rows)
+
+    def weighted(self, weight: FloatArray) -> Self:
+        """Return the rows that have one of these weights, which are those of all rows."""
+        rows = np.flatnonzero(weight)
+        completed = None if self.completed is None else self.completed[rows]
+        return type(self)(self.values[rows], weight[rows], completed, self.rows[rows])
+
+    @property
+    def weights_are_counts(self) -> bool:
+        """Whether weights say how often each row was seen: whole numbers, not all of them 0 and 1."""
+        weight = self.weight
+        return weight is not None and not (weight % 1).any() and bool((weight > 1).any())
+
+    @property
+    def size(self) -> float:
+        """The number of samples: the sum of counts; of other weights, Kish's ``(Σw)²/Σw²``.
+
+        >>> GraphSample(np.zeros((2, 1)), np.array([3.0, 1.0])).size
+        4.0
+        >>> GraphSample(np.zeros((2, 1)), np.array([0.3, 0.1])).size
+        1.6
+        """
+        if self.weight is None:
+            return float(len(self.values))
+        if self.weights_are_counts:
+            return float(self.weight.sum())
+        relative = self.weight / self.weight.max()
+        return round(float(relative.sum() ** 2 / (relative**2).sum()), 9)
+
+
+class BaseGraph(BaseEstimator, ABC):
+    """An estimator of a graph whose vertices are the columns of the data.
+
+    A subclass reads data (``_read_data``), says what is maximised over sets of edges (``_objective``), and
+    keeps the numbers of the fit on a graph (``_install_fit``), among them ``adjacency_``.
+    """
+
+    max_degree: Any
+    max_edges: int | None
+    edges: Any
+    forced_edges: Any
+    threshold: float
+    method: str | Pivot
+    start: Any
+    q: int
+    n_restarts: int
+    max_iter: int | None
+    tol: float
+    time_limit: float | None
+    random_state: Any
+    progress: bool
+
+    #: What the weight of an edge is called
+    weight_is: str
+    #: The weights of edges: symmetric, with zeros where there is no edge
+    adjacency_: FloatArray
+
+    @abstractmethod
+    def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
+        """Return checked data; ``reset`` is True in fit."""
+
+    @abstractmethod
+    def _objective(self, sample: Any) -> Any:
+        """Return what is maximised; its elements are edges."""
+
+    @abstractmethod
+    def _install_fit(self, objective: Any, support: IndexArray) -> None:
+        """Keep the numbers of the fit on a graph: ``adjacency_``, and what else there is."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the edges, strongest first: ``source``, ``target``, ``weight``."""
+        check_is_fitted(self)
+        nodes = self._vertices().nodes
+        rows = [(nodes[u], nodes[v], float(self.adjacency_[u, v])) for u, v in self.support_]
+        frame = pd.DataFrame(rows, columns=["source", "target", "weight"])
+        strongest = frame["weight"].abs().sort_values(ascending=False, kind="stable").index
+        return frame.loc[strongest].reset_index(drop=True)
+
+    def report(
+        self, path: str | os.PathLike[str], X: ArrayLike | pd.DataFrame | None = None, **options: Any
+    ) -> None:
+        """Write an HTML page about the graph: drawn first, then why it is that, how sure, and how good.
+
+        Parameters
+        ----------
+        path : path of the file
+            One file that opens without a network; it is written in whole or not at all.
+        X : frame or array-like of shape (n_samples, n_features), optional
+            The training data, for the score and what is said of missing answers.
+        **options :
+            ``sample_weight`` (as given to fit), ``bootstrap`` (from :func:`swapwise.bootstrap_graph`),
+            ``case_dropping`` (from :func:`swapwise.case_dropping`), ``certificate`` (from :meth:`certify`),
+            ``asked`` (a mapping of words, shown among the settings) and ``seconds``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from swapwise import IsingGraph
+        >>> model = IsingGraph(1).fit([[0, 0, 1], [1, 1, 1], [1, 1, 0], [0, 0, 0], [1, 0, 1]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.report(Path(folder) / "graph.html")
+        ...     "3 variables" in (Path(folder) / "graph.html").read_text(encoding="utf-8")
+        True
+        """
+        check_is_fitted(self)
+        # Pages are a layer above, and loaded when they are first asked for.
+        page: str = import_module("swapwise.app.report.graph_page").graph_report(self, X, **options)
+        write_atomically(Path(os.path.realpath(path)), page.encode())
+
+    def summary(self) -> str:
+        """Return in a sentence what was chosen, by what, among which graphs, and how it hangs together."""
+        check_is_fitted(self)
+        return f"{self.answer_in_words()}, {self.choice_in_words()}; {self.parts_in_words()}"
+
+    def answer_in_words(self) -> str:
+        """Return how many variables and edges there are."""
+        n_edges = len(self.support_)
+        n_variables = self.n_features_in_
+        return f"{n_variables} variable{'s' * (n_variables != 1)}, {n_edges} edge{'s' * (n_edges != 1)}"
+
+    def choice_in_words(self) -> str:
+        """Return by what the edges were chosen, and among which graphs."""
+        return f"the best of {self._family_in_words()}"
+
+    def _family_in_words(self) -> str:
+        limits = sorted(set(self.limits_.tolist()))
+        words, n_forced = [], len(self.constraint_.forced)
+        if n_forced:
+            words.append(f"the {n_forced} forced edge{'s' * (n_forced != 1)}")
+        if limits and limits[0] < self.n_features_in_ - 1:
+            most = str(limits[0]) if len(limits) == 1 else f"{limits[0]} to {limits[-1]}"
+            words.append(f"at most {most} neighbour{'s' * (limits != [1])} per variable")
+        if self.max_edges is not None:
+            words.append(f"at most {self.max_edges} edges")
+        graphs = "graphs" if self.edges is None else f"graphs among {len(self.pairs_)} pairs"
+        found = f"the {graphs} with {' and '.join(words)}" if words else f"all {graphs}"
+        return found + (f", edges weaker than {self.threshold:g} left out" if self.threshold else "")
+
+    def weaker_in_words(self) -> str:
+        """Return how many edges the threshold has left out; nothing if none."""
+        n_weaker = len(self.result_.support) - len(self.support_)
+        return f"{n_weaker} edge{'s' * (n_weaker != 1)} that the threshold left out" if n_weaker else ""
+
+    def parts_in_words(self) -> str:
+        """Return how many components the kept edges make, and how many variables have none."""
+        parts = sum(len(part) > 1 for part in nx.connected_components(self.graph_))
+        alone = nx.number_of_isolates(self.graph_)
+        components = f"{parts} component{'s' * (parts != 1)}" if parts or not alone else ""
+        isolated = f"{alone} variable{'s' * (alone != 1)} without an edge" if alone else ""
+        return ", ".join(filter(None, [components, isolated]))
+
+    def certify(
+        self,
+        X: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        time_limit: float | None = 10.0,
+        **options: Any,
+    ) -> Certificate:
+        """Prove how far from the best graph within the limits the fitted one can be.
+
+        The best graph is the one with the largest likelihood of these data among all with as many edges and
+        neighbours as are allowed (and no more edges than were chosen, where their number was); the proof says
+        nothing about new data. Edges that ``threshold`` left out are still in it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The training data, which must be in memory.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights given to fit.
+        time_limit : float, optional
+            Seconds after which the best bound so far is returned; None for no limit.
+        **options :
+            Those of :func:`swapwise.certify`: ``gap``, ``max_nodes``, ``progress``.
+
+        Returns
+        -------
+        Certificate
+            See :func:`swapwise.certify`.
+        """
+        check_is_fitted(self)
+        objective = self._fitted_objective(self._read_data(X, sample_weight, reset=False))
+        value = objective(self.result_.support)
+        if not np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6):
+            raise ValueError(
+                "X must be the training data (with the weights and parameters given to fit): the fitted "
+                f"graph has value {value:.6g} on X and had {self.result_.value:.6g} in fit"
+            )
+        return certify(objective, self.constraint_, self.result_, time_limit=time_limit, **options)
+
+    def _fitted_objective(self, sample: Any) -> Any:
+        """Return what the last search of fit maximised, from the same data."""
+        return self._objective(sample)
+
+    def _vertices(self) -> Vertices:
+        return Vertices(self.n_features_in_, getattr(self, "feature_names_in_", None))
+
+    def _candidate_edges(self) -> list[tuple[int, int]] | None:
+        """Return the edges that may be chosen, as pairs of columns; None for all pairs."""
+        return None if self.edges is None else self._vertices().pairs(self.edges)
+
+    def _constraint(self, objective: Any) -> Constraint:
+        """Return the graphs that are allowed, once all that was asked for is checked."""
+        vertices = self._vertices()
+        self._threshold = as_real(self.threshold, "threshold")
+        self.limits_ = np.array(vertices.limits(self.max_degree), dtype=np.intp)
+        constraint: Constraint = degree_limits(objective, self.limits_.tolist())
+        forced = self._forced(objective)
+        if len(forced):
+            constraint = constraint.contract(forced)
+        if self.max_edges is not None:
+            most = as_count(self.max_edges, "max_edges")
+            if most < len(forced):
+                raise ValueError(f"max_edges must leave room for {len(forced)} forced_edges, got {most}")
+            constraint = constraint.truncate(most)
+        return constraint
+
+    def _forced(self, objective: Any) -> IndexArray:
+        """Return the elements of edges that are in every graph, or say why they cannot be."""
+        if self.forced_edges is None:
+            return np.empty(0, dtype=np.intp)
+        vertices = self._vertices()
+        pairs = vertices.pairs(self.forced_edges, "forced_edges")
+        forced = np.unique(np.array(vertices.elements(pairs, objective.edges, "forced_edges"), dtype=np.intp))
+        ends = np.concatenate([objective.tail[forced], objective.head[forced]])
+        degrees = np.bincount(ends, minlength=vertices.n)
+        over = np.flatnonzero(degrees > self.limits_)
+        if len(over):
+            v = int(over[0])
+            raise ValueError(
+                f"forced_edges must be within max_degree, but {vertices.nodes[v]!r} has {degrees[v]} of "
+                f"them and may have {self.limits_[v]} neighbour{'s' * int(self.limits_[v] != 1)}"
+            )
+        return forced
+
+    def _start(self, objective: Any) -> Any:
+        """Return the name of the start, or the elements that its edges stand for."""
+        named = isinstance(self.start, str)
+        return self.start if named else self._vertices().elements(self.start, objective.edges)
+
+    def _install(self, objective: Any, constraint: Constraint, found: Searches) -> None:
+        """Make an answer that of the estimator."""
+        self.constraint_, self.result_ = constraint, without_large_data(found.best)
+        self.n_iter_ = max(1, found.best.n_iter)
+        warn_if_cut_short([found.best.status], self.time_limit, self.max_iter, "result_.status")
+        self.selection_frequency_ = symmetric_matrix(objective, found.frequency)
+        kept = self._install_above_threshold(objective)
+        self.pairs_: IndexArray = np.column_stack([objective.tail, objective.head])
+        self.support_: IndexArray = np.column_stack([objective.tail[kept], objective.head[kept]])
+        self.graph_ = self._graph()
+
+    def _install_above_threshold(self, objective: Any) -> IndexArray:
+        """Fit without edges that are weaker than the threshold, as often as it takes; return the others."""
+        kept = self.result_.support
+        forced = np.isin(kept, self.constraint_.forced)
+        while True:
+            self._install_fit(objective, kept)
+            weights = self.adjacency_[objective.tail[kept], objective.head[kept]]
+            stays: BoolArray = forced | (np.abs(weights) > self._threshold) | (self._threshold == 0)
+            if stays.all():
+                return kept
+            kept, forced = kept[stays], forced[stays]
+
+    def _graph(self) -> nx.Graph[Any]:
+        nodes, graph = self._vertices().nodes, nx.Graph()
+        for number, node in enumerate(nodes):
+            graph.add_node(node, **self._attributes(number))
+        for u, v in self.support_:
+            graph.add_edge(nodes[u], nodes[v], weight=float(self.adjacency_[u, v]))
+        return graph
+
+    def _attributes(self, vertex: int) -> dict[str, float]:
+        """Return the attributes of a node, such as its field."""
+        return {}
+
+    def _framed(self, drawn: NDArray[Any], dtypes: list[Any]) -> pd.DataFrame:
+        """Return samples as a frame with the names, and the types, of the columns of fit."""
+        columns = [
+            pd.Series(column, dtype=dtype)
+            for column, dtype in zip(drawn.T, dtypes or [drawn.dtype] * drawn.shape[1], strict=True)
+        ]
+        return pd.concat(columns, axis=1).set_axis(self.feature_names_in_, axis=1)

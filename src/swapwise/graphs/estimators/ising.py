@@ -1,0 +1,343 @@
+"""The graph of an Ising model, learnt from samples, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from swapwise.checks import FloatArray, IndexArray, as_count, as_generator
+from swapwise.data.open import opened
+from swapwise.estimators.chunked_input import open_chunks
+from swapwise.graphs.estimators.base import GraphSample
+from swapwise.graphs.estimators.pairwise import PairwiseGraph
+from swapwise.graphs.estimators.spin_chunks import coding_of_chunks, mean_over_chunks, require_memory
+from swapwise.graphs.estimators.spins import gibbs_samples, mean_likelihood
+from swapwise.graphs.estimators.two_values import as_real_numbers, coding_of, read_values
+from swapwise.graphs.estimators.vertices import symmetric_matrix, warn_of_constants, warn_of_lost_names
+from swapwise.graphs.estimators.warnings import warn_of_twins
+from swapwise.graphs.ising import IsingPseudoLikelihood
+from swapwise.graphs.ising.open import are_chunks, read_weight
+from swapwise.graphs.ising.spin_data import drawn_spins
+from swapwise.search.rules import Pivot
+
+
+class BaseIsingGraph(PairwiseGraph):
+    """What :class:`IsingGraph` and :class:`IsingGraphCV` share: all but how many edges there are."""
+
+    fields: bool
+    ridge: float
+
+    weight_is = "coupling"
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return the mean pseudo-log-likelihood of a sample at the fitted couplings and fields.
+
+        ``Σ_v log σ(2 x_v (Σ_u w_uv x_u + b_v))``, averaged over the rows of X (by ``sample_weight``, if it is
+        given), without the ridge's penalty: at most 0, and higher is better. It is ``-n_features * log(2)``
+        where nothing is known. Data in chunks take one pass.
+        """
+        check_is_fitted(self)
+        X = opened(X)
+        if are_chunks(X):
+            matrix = open_chunks(self, X, reset=False)
+            return mean_over_chunks(matrix, self._coding, self.coupling_, self.field_, sample_weight)
+        sample = self._read_data(X, sample_weight, reset=False)
+        return mean_likelihood(sample.values, sample.weight, self.coupling_, self.field_, self._imputed)
+
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, burn_in: int = 1000
+    ) -> NDArray[Any] | pd.DataFrame:
+        """Draw samples of the fitted model, of the values that the training data had.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : int or numpy Generator, optional
+            None is 0: the same call gives the same samples.
+        burn_in : int
+            How many sweeps of Gibbs sampling, in which every variable is drawn once, lead from random
+            values to a sample. Samples are independent of each other; strong couplings need more sweeps.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features_in_), or pandas.DataFrame
+            A frame if the columns of the training data had names.
+        """
+        check_is_fitted(self)
+        n_samples, burn_in = as_count(n_samples, "n_samples"), as_count(burn_in, "burn_in")
+        if self._coding is None:
+            raise ValueError(
+                "sample needs a model of variables of two values, but fit was given real numbers"
+            )
+        rng = as_generator(random_state)
+        drawn = self._coding.from_spins(gibbs_samples(self.coupling_, self.field_, n_samples, burn_in, rng))
+        return self._framed(drawn, self._dtypes) if hasattr(self, "feature_names_in_") else drawn
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn asks about the estimator."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
+        """Return data as spins; those of fit say how all are coded."""
+        X = opened(X)
+        require_memory(X, type(self).__name__ if reset else "certify")
+        values = read_values(self, X, reset=reset)
+        weight = read_weight(sample_weight, len(values))
+        names = self._vertices().nodes
+        if reset:
+            warn_of_lost_names(X)
+            self._coding = coding_of(values, names, X)
+            self._dtypes = list(X.dtypes) if isinstance(X, pd.DataFrame) else []
+        spins = as_real_numbers(values) if self._coding is None else self._coding.to_spins(values, names)
+        sample = GraphSample.read(spins, weight)
+        if reset:
+            warn_of_constants(sample.values, self._vertices())
+            warn_of_twins(sample.values, names)
+        return sample
+
+    def _objective(self, sample: Any) -> IsingPseudoLikelihood:
+        return IsingPseudoLikelihood(
+            sample.values, self.ridge, self.fields, self._candidate_edges(), sample.weight, sample.completed
+        )
+
+    @property
+    def _can_draw(self) -> bool:  # type: ignore[override]
+        """Whether the data are spins: other numbers keep their means where they are missing."""
+        return self._coding is not None
+
+    def _local_fields(self) -> tuple[FloatArray, FloatArray]:
+        return self.coupling_, self.field_
+
+    def _draw(self, vertex: int, local: FloatArray, rng: np.random.Generator) -> FloatArray:
+        return drawn_spins(local, rng)
+
+    def _install_fit(self, objective: IsingPseudoLikelihood, support: IndexArray) -> None:
+        self.coupling_, self.field_ = fitted_numbers(objective, support)
+        self.adjacency_, self.ridge_ = self.coupling_, objective.ridge
+        self.n_observed_, self._imputed = objective.n_observed, objective.imputed
+
+    def _attributes(self, vertex: int) -> dict[str, float]:
+        return {"field": float(self.field_[vertex])}
+
+
+def fitted_numbers(objective: IsingPseudoLikelihood, support: IndexArray) -> tuple[FloatArray, FloatArray]:
+    """Return the matrix of couplings and the fields of the fit on a graph.
+
+    >>> couplings, fields = fitted_numbers(IsingPseudoLikelihood([[1, 1], [-1, -1], [1, -1]]), np.array([0]))
+    >>> couplings.round(2), fields
+    (array([[0.  , 0.35],
+           [0.35, 0.  ]]), array([0., 0.]))
+    """
+    _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
+    of_edges = np.zeros(objective.n)
+    of_edges[support] = parameters[: len(support)]
+    fields = parameters[len(support) :] if objective.fields else np.zeros(objective.n_vertices)
+    return symmetric_matrix(objective, of_edges), fields
+
+
+class IsingGraph(BaseIsingGraph):
+    """Learn which pairs of binary variables depend on each other, with a limit on the neighbours of each.
+
+    The couplings and fields of an Ising model, ``P(x) ∝ exp(Σ w_uv x_u x_v + Σ b_v x_v)`` with x of -1 and
+    +1, that maximise the pseudo-log-likelihood of the samples among all graphs within the degrees.
+
+    Parameters
+    ----------
+    max_degree : int, mapping from vertex to int, sequence of int, or None
+        How many neighbours a variable may have: a number for all, by name (or position), or in the order
+        of the columns; None for any number.
+    max_edges : int, optional
+        How many edges there may be in all; by default as many as degrees allow. Edges are added while they
+        gain anything: :class:`IsingGraphCV` chooses how many are worth it.
+    edges : sequence of pairs, or networkx graph, optional
+        The pairs that may be coupled, by names or positions of the columns; by default all.
+    forced_edges : sequence of pairs, or networkx graph, optional
+        Edges that are in every graph, and count towards all limits.
+    threshold : float
+        Leave out edges whose coupling is at most this large, and fit the others again; not those that are
+        forced.
+    fields : bool
+        Fit a bias for every variable.
+    ridge : float
+        Weight of the penalty ``‖w‖²/2`` on the couplings, next to the mean over the samples.
+    method : str or pivot rule
+        As in :func:`swapwise.maximize`, but ``"auto"`` is non-oblivious beyond 300 pairs (25 variables). It
+        is hundreds of times faster there, and usually ends within a percent or so of what the
+        semi-oblivious rule finds.
+    q, max_iter, tol
+        As in :func:`swapwise.maximize`.
+    start : str, edges, SearchResult, or numbers of elements
+        As in :func:`swapwise.maximize` (a ``result_``, or the ``better`` of a certificate), or the edges of a
+        graph to begin with, such as the ``support_`` or ``graph_`` of another fit.
+    n_restarts : int
+        This many further searches begin at random graphs, and the best answer is kept.
+    time_limit : float, optional
+        Seconds after which the best graph so far is taken, for a search with all its restarts. Where values
+        are missing there are two searches.
+    random_state : int or numpy Generator, optional
+        For the random graphs, and for what is drawn for missing values. None is 0: the same call gives the
+        same answer.
+    progress : bool
+        Show a bar on the terminal.
+
+    Attributes
+    ----------
+    coupling_, adjacency_ : array of shape (n_features, n_features)
+        The couplings: symmetric, with zeros where there is no edge.
+    field_ : array of shape (n_features,)
+        The biases; zeros without ``fields``.
+    graph_ : networkx.Graph
+        Its nodes are the names of the columns, or else their positions, with the attribute ``field``; its
+        edges have the attribute ``weight``.
+    support_ : array of shape (n_edges, 2)
+        The edges, as pairs of columns.
+    n_iter_ : int
+        The number of moves on the record of ``result_``, at least 1.
+    selection_frequency_ : array of shape (n_features, n_features)
+        The share of restarts, the first search included, whose answer has the edge: all on the same data.
+    result_ : SearchResult
+    constraint_ : BMatching, or Intersection with ``max_edges``
+    limits_ : array of shape (n_features,)
+        How many neighbours each variable may have.
+    ridge_ : float
+        The ridge that was used.
+    n_observed_ : array of shape (n_features, n_features)
+        In how many samples both of two variables were observed; on the diagonal, in how many one was.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    See Also
+    --------
+    IsingGraphCV : chooses the number of edges.
+    MixedGraph : binary variables beside others.
+    bootstrap_graph : how sure the edges are.
+    plot_graph : a picture.
+
+    Notes
+    -----
+    Each column has two values, of any kind: 0 and 1, booleans, "no" and "yes", categories. In their order,
+    the second stands for +1: 1, True, "yes"; of ordered categories, the later one. A column that has but one
+    value takes it as other columns do, or as one of 0 and 1 or of -1 and +1, and else as +1. Numbers of more
+    than two values in all columns, or beside columns of -1 and +1, are taken as they are, with a warning.
+    Sparse matrices are made dense.
+
+    Answers may be missing (NaN, None) at random: each variable is predicted where it was observed, no row is
+    left out, and ``n_observed_`` tells how many samples have both ends of an edge. Neighbours that were not
+    observed are drawn from the fitted model, given what was, in turns with the fit (a stochastic EM
+    algorithm, for which ``random_state`` is the seed); real numbers count with their means instead. Data in
+    chunks must be complete.
+
+    Data in chunks (a memory-mapped file, the name of a ``.npy`` file, a Dask array or frame) are 0 and 1,
+    booleans, or -1 and +1, the same for all columns. No more than some chunks of them are in memory at a
+    time, and a pass over them serves several rounds of the search; ``result_.n_passes`` tells how many there
+    were. ``IsingGraphCV`` and ``certify`` need data in memory (or a file, which is then read as a whole).
+
+    References
+    ----------
+    - Besag (1975), Statistical analysis of non-lattice data.
+    - Ravikumar, Wainwright and Lafferty (2010), High-dimensional Ising model selection using l1-regularized
+      logistic regression.
+
+    Examples
+    --------
+    The second variable mostly repeats the first, the third knows nothing of them:
+
+    >>> import numpy as np
+    >>> from swapwise import IsingGraph
+    >>> rng = np.random.default_rng(0)
+    >>> first, third = rng.integers(2, size=(2, 300))
+    >>> second = np.where(rng.random(300) < 0.9, first, 1 - first)
+    >>> model = IsingGraph(max_degree=1).fit(np.column_stack([first, second, third]))
+    >>> model.support_
+    array([[0, 1]])
+    >>> model.coupling_.round(2)
+    array([[0.  , 1.26, 0.  ],
+           [1.26, 0.  , 0.  ],
+           [0.  , 0.  , 0.  ]])
+    >>> model.sample(2)
+    array([[1, 1, 0],
+           [1, 1, 0]])
+
+    A table of patterns, each with the number of times that it was seen:
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "sex": ["f", "m", "f", "m"]})
+    >>> model = IsingGraph(max_degree=1).fit(table, sample_weight=[40, 10, 5, 45])
+    >>> round(float(model.coupling_[0, 1]), 2)
+    0.89
+    >>> model.sample(2, random_state=2)
+       ill sex
+    0   no   f
+    1  yes   m
+    """
+
+    def __init__(
+        self,
+        max_degree: int | Mapping[Any, int] | Iterable[int] | None = 3,
+        *,
+        max_edges: int | None = None,
+        edges: Any = None,
+        forced_edges: Any = None,
+        threshold: float = 0.0,
+        fields: bool = True,
+        ridge: float = 0.01,
+        method: str | Pivot = "auto",
+        start: Any = "auto",
+        q: int = 1,
+        n_restarts: int = 0,
+        max_iter: int | None = None,
+        tol: float = 1e-10,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> None:
+        self.max_degree = max_degree
+        self.max_edges = max_edges
+        self.edges = edges
+        self.forced_edges = forced_edges
+        self.threshold = threshold
+        self.fields = fields
+        self.ridge = ridge
+        self.method = method
+        self.start = start
+        self.q = q
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn graph, couplings and fields from samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Columns of two values each, see the notes.
+        y : object
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts, such as how often it was seen: a weight of 2 is the same row twice, a
+            weight of 0 none. In memory, also beside data in chunks.
+
+        Returns
+        -------
+        IsingGraph
+            Itself.
+        """
+        X = opened(X)
+        if not are_chunks(X):
+            self._search_completed(self._read_data(X, sample_weight, reset=True), self._search)
+            return self
+        objective = self._search(GraphSample(open_chunks(self, X, reset=True), sample_weight))
+        self._coding, self._dtypes = coding_of_chunks(X, objective, self._vertices()), []
+        return self

@@ -1,0 +1,120 @@
+"""Graphs of variables that are each predicted from their neighbours: what is missing is drawn in between."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import BoolArray, FloatArray, as_generator, warn
+from swapwise.estimators.base import planned, searched
+from swapwise.graphs.estimators.base import BaseGraph, GraphSample
+from swapwise.search.loop import CUT_SHORT
+
+# What is missing and what is fitted take turns. In each, a false edge keeps only about as much of its weight
+# as is missing of the data, so that a few suffice; sweeps of Gibbs sampling go on from turn to turn.
+TURNS, SWEEPS = 10, 3
+
+# A row that counts more often is completed too seldom: once.
+MOST_AT_ONCE = 10
+
+
+class PairwiseGraph(BaseGraph):
+    """A graph of variables whose distributions, given their neighbours, are known: an Ising or mixed model.
+
+    A search takes means for what is missing. Where a variable is, those on both sides of it then look
+    dependent, which they are not; so missing values are drawn from the model that was found, given what was
+    observed, fit and draws take turns, and there is a second search. Terms of missing values stay left out:
+    what is drawn tells about its neighbours, not about itself.
+    """
+
+    #: What was drawn for missing values of the training data, in their order
+    _drawn: FloatArray | None = None
+
+    #: Whether missing values can be drawn: not if the data are none that the model describes
+    _can_draw: bool = True
+
+    @abstractmethod
+    def _local_fields(self) -> tuple[FloatArray, FloatArray]:
+        """Return slopes, a row for each vertex, and intercepts: what distributions of vertices depend on."""
+
+    @abstractmethod
+    def _draw(self, vertex: int, local: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return values of a vertex with these local fields."""
+
+    def _search(self, sample: GraphSample) -> Any:
+        """Search the best graph, keep what describes it, and return what was maximised."""
+        objective = self._objective(sample)
+        constraint = self._constraint(objective)
+        plan = planned(self, objective, constraint, self._start(objective))
+        found = searched(self, objective, constraint, plan, progress=self.progress)
+        self._install(objective, constraint, found)
+        return objective
+
+    def _search_completed(self, sample: GraphSample, search: Callable[[GraphSample], Any]) -> None:
+        """Search, and again with draws for what is missing, unless the first search was cut short."""
+        self._drawn = None
+        search(sample)
+        missing = np.isnan(sample.values)
+        if not missing.any() or not self._can_draw or self.result_.status in CUT_SHORT:
+            return
+        _warn_of_counts(sample, missing)
+        rng = as_generator(self.random_state)
+        completed = _from_their_columns(sample.values, rng)
+        for _ in range(TURNS):
+            self._redraw(completed, missing, rng)
+            self._refit(sample._replace(completed=completed))
+        self._drawn = completed[missing]
+        search(sample._replace(completed=completed))
+
+    def _refit(self, sample: GraphSample) -> None:
+        """Fit the graph that was found to other draws of what is missing."""
+        self._install_fit(self._objective(sample), self.result_.support)
+
+    def _redraw(self, values: FloatArray, missing: BoolArray, rng: np.random.Generator) -> None:
+        """Draw what is missing in place, every entry once per sweep, given all others in its row."""
+        slopes, intercepts = self._local_fields()
+        vertices = np.flatnonzero(missing.any(axis=0)).tolist()
+        rows_of = {vertex: np.flatnonzero(missing[:, vertex]) for vertex in vertices}
+        for _ in range(SWEEPS):
+            for vertex, rows in rows_of.items():
+                near = np.flatnonzero(slopes[vertex])
+                local = values[np.ix_(rows, near)] @ slopes[vertex, near] + intercepts[vertex]
+                values[rows, vertex] = self._draw(vertex, local, rng)
+
+    def _fitted_objective(self, sample: GraphSample) -> Any:
+        """Return what the last search of fit maximised, from the same data."""
+        missing = np.isnan(sample.values)
+        if self._drawn is None or len(self._drawn) != missing.sum():
+            return self._objective(sample)
+        completed = sample.values.copy()
+        completed[missing] = self._drawn
+        return self._objective(sample._replace(completed=completed))
+
+
+def _warn_of_counts(sample: GraphSample, missing: BoolArray) -> None:
+    """Warn of patterns with missing values that were seen many times: each is completed in one way."""
+    if not sample.weights_are_counts:
+        return
+    most = sample.weight[missing.any(axis=1)].max()
+    if most > MOST_AT_ONCE:
+        warn(
+            "each row with missing values is completed once, however often it counts, and one of them counts "
+            f"{most:.0f} times; repeat such rows instead, so that each is completed by itself"
+        )
+
+
+def _from_their_columns(values: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return values with those of other rows where one is missing; 0 if there is none.
+
+    >>> _from_their_columns(np.array([[1.0, np.nan], [np.nan, np.nan]]), np.random.default_rng(0))
+    array([[1., 0.],
+           [1., 0.]])
+    """
+    completed = values.copy()
+    for column in completed.T:
+        missing = np.isnan(column)
+        column[missing] = rng.choice(column[~missing], missing.sum()) if not missing.all() else 0.0
+    return completed

@@ -1,0 +1,405 @@
+"""Samples of an Ising model as counts: how often each vertex was seen with which neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.data.chunked import ChunkedMatrix
+from swapwise.data.mapped import ArrayChunks
+from swapwise.data.reductions import Reduction
+from swapwise.events import notify
+from swapwise.graphs.ising.model import IsingModel, Neighbourhood
+from swapwise.graphs.ising.reductions import FirstOther, Hessian, Patterns, Tally, VertexGradients
+from swapwise.graphs.ising.samples import Samples
+from swapwise.graphs.ising.spin_data import (
+    LONGEST_STEP,
+    MAX_STEPS,
+    REFIT_TOLERANCE,
+    SURE,
+    SpinData,
+    best_biases,
+    counts_of,
+    if_unequal,
+    sigmoid,
+    without_fields,
+)
+from swapwise.kernels import ising, ising_tables
+from swapwise.moves import MoveList
+
+# The patterns of a neighbourhood are numbers of 63 bits.
+MOST_NEIGHBOURS = 62
+
+# In memory, vertices of more neighbours are fitted from the samples: they have about as many patterns.
+MOST_COUNTED = 6
+
+# At most this many neighbourhoods are remembered, unless more are asked for at once: some hundred megabytes.
+MOST_REMEMBERED = 100_000
+
+# At most this many sums of columns are kept: some hundred megabytes.
+MOST_SUMS = 1 << 24
+
+# What this many edges would make of the graph is counted along with what is asked for: a pass costs far more
+# than a few counts, and the steepest edges are those that are likely to come next.
+READ_AHEAD = 8
+
+# One pass scores this many moves: their neighbourhoods, two per move, are less than are remembered.
+MOVES_PER_PASS = 10_000
+
+EXPECTED = "must hold 0 and 1, booleans, or -1 and +1, the same for all columns"
+
+
+def _one_at_a_time(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a method hold the lock of its object, so that what it has counted stays there while it runs."""
+
+    @wraps(method)
+    def held(self: PatternCounts, *arguments: Any) -> Any:
+        with self._lock:
+            return method(self, *arguments)
+
+    return held
+
+
+class PatternCounts(SpinData):
+    """Data of two values in chunks, which are read in few passes.
+
+    What a vertex adds to the likelihood depends on its own spin and on those of its neighbours: with three
+    neighbours, on how often each of 16 patterns was seen. Counting them takes one pass over the data, for all
+    vertices, or for all neighbourhoods that a batch of moves would make. Refits need nothing else, and what
+    was counted is remembered. The gradient over all pairs needs the sums of all columns over the samples of
+    each pattern. They come from the same pass, or from another if vertices have more neighbours than leave
+    room to keep these sums. A pass also counts what the steepest few edges would make of the graph, so it
+    serves several rounds; and no more than some chunks of the data are ever in memory.
+
+    >>> matrix = ChunkedMatrix(ArrayChunks(np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 0.0]]), 2))
+    >>> data = PatternCounts(IsingModel.read(3, 0.1, False, None), matrix, None)
+    >>> data.share_up, data.n_passes
+    (array([0.66666667, 0.66666667, 0.66666667]), 1.0)
+    """
+
+    scoring = "pass"
+
+    def __init__(self, model: IsingModel, matrix: ChunkedMatrix, weight: FloatArray | None) -> None:
+        self.model = model
+        self.n_samples = matrix.n_samples
+        self.n_counted = int(counts_of(weight, self.n_samples).sum())
+        weight = if_unequal(weight)
+        # Weights of any size have a sum, once they are relative to the largest.
+        self._matrix, self._passes = matrix, 0
+        self._weight = None if weight is None else weight / weight.max()
+        self._total = float(self.n_samples if self._weight is None else self._weight.sum())
+        self._lock = RLock()  # searches of one objective may run side by side
+        tally, up, products = self._reduce(Tally())
+        #: The value that stands for the spin -1
+        self.low: int = self._low_value(tally)
+        #: The share of the samples in which each vertex is at +1
+        self.share_up: FloatArray = up / self._total
+        self.imputed = 2.0 * self.share_up - 1.0 if model.fields else np.zeros(model.n_vertices)
+        self._counted: dict[Neighbourhood, tuple[FloatArray, FloatArray]] = {}
+        self._sums: dict[Neighbourhood, FloatArray] = {}
+        self._steepest = np.empty(0, dtype=np.intp)
+        self._know_vertices(products / self._total)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the lock."""
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Have a lock of one's own."""
+        self.__dict__.update(state)
+        self._lock = RLock()
+
+    @property
+    def n_passes(self) -> float:  # type: ignore[override]
+        """How many times all of the data were read so far."""
+        return float(self._passes)
+
+    def _reduce(self, reduction: Reduction) -> Any:
+        answer = self._matrix.reduce(reduction, *(() if self._weight is None else (self._weight,)))
+        self._passes += 1
+        notify(passes=self._passes)
+        return answer
+
+    def _low_value(self, tally: IndexArray) -> int:
+        """Return which of 0 and -1 is the other value than 1, by a tally, or refuse the data."""
+        n_samples = self.n_samples if self._weight is None else np.count_nonzero(self._weight)
+        for low, others in ((0, tally[0]), (-1, tally[1])):
+            if not others.any() and (tally.sum(axis=0) == n_samples).all():
+                return low
+        refuse_others(self._matrix, -1 if tally[0].any() else 0, EXPECTED, self._weight)
+        raise AssertionError("there is an entry to refuse")
+
+    def _know_vertices(self, products: FloatArray) -> None:
+        """Keep what the first pass has of pairs, and of vertices without neighbours."""
+        mean = 2.0 * self.share_up - 1.0
+        if self.low == 0:
+            products = 4.0 * products - mean[:, None] - mean - 1.0
+        #: The mean of ``x_u x_v``
+        self._agreement = products
+        for vertex, up in enumerate(self.share_up):
+            self._counted[(vertex,)] = (np.array([[-1.0, 1.0]]), np.array([1.0 - up, up]))
+            self._sums[(vertex,)] = np.stack([mean - products[vertex], mean + products[vertex]]) / 2.0
+
+    # -- counts -------------------------------------------------------------------------------------
+
+    def _count(self, supports: Iterable[IndexArray], with_sums: bool = False) -> None:
+        """See to it that all neighbourhoods of some graphs are counted: one pass if one is not.
+
+        Sums come along with it if they are asked for and fit in memory.
+        """
+        wanted = dict.fromkeys(place for support in supports for place in self.model.neighbourhoods(support))
+        known = self._sums if with_sums and self._n_sums(wanted) <= MOST_SUMS else self._counted
+        unknown = [place for place in wanted if place not in known]
+        if not unknown or (known is self._sums and all(place in self._counted for place in unknown)):
+            return
+        if known is self._sums:
+            if self._n_sums(self._sums) > MOST_SUMS:
+                self._sums = {
+                    place: sums for place, sums in self._sums.items() if place in wanted or len(place) == 1
+                }
+            unknown += [place for place in self._likely(supports) if place not in known]
+        self._read(list(dict.fromkeys(unknown)), with_sums=known is self._sums)
+        if len(self._counted) > MOST_REMEMBERED:
+            self._counted = {
+                place: self._counted[place] for place in self._counted if place in wanted or len(place) == 1
+            }
+
+    def _n_sums(self, places: Iterable[Neighbourhood]) -> int:
+        """Return an upper bound on the number of sums of columns."""
+        return sum(min(1 << len(place), self.n_samples) for place in places) * self.model.n_vertices
+
+    def _likely(self, supports: Iterable[IndexArray]) -> list[Neighbourhood]:
+        """Return the neighbourhoods that the steepest edges would make: those may well be next."""
+        tail, head = self.model.tail, self.model.head
+        ahead = []
+        for support in supports:
+            places = self.model.neighbourhoods(support)
+            for edge in np.setdiff1d(self._steepest, support):
+                for end, other in ((tail[edge], head[edge]), (head[edge], tail[edge])):
+                    vertex, *others = places[end]
+                    ahead.append((vertex, *sorted([*others, int(other)])))
+        return [place for place in ahead if len(place) <= MOST_NEIGHBOURS]
+
+    def _read(self, unknown: list[Neighbourhood], with_sums: bool) -> None:
+        """Count neighbourhoods: one pass over the data."""
+        most = max(unknown, key=len)
+        if len(most) - 1 > MOST_NEIGHBOURS:
+            raise ValueError(
+                f"data in chunks must have at most {MOST_NEIGHBOURS} neighbours per vertex, got "
+                f"{len(most) - 1} at vertex {most[0]}"
+            )
+        found = self._reduce(Patterns(unknown, with_sums))
+        for place, (patterns, counts, sums) in zip(unknown, found, strict=True):
+            is_up = patterns >> np.arange(len(place))[:, None] & 1
+            self._counted[place] = (np.where(is_up, 1.0, -1.0), counts / self._total)
+            if with_sums:
+                spins = 2.0 * sums - counts[:, None] if self.low == 0 else sums
+                self._sums[place] = spins / self._total
+
+    def _tables(self, support: IndexArray) -> tuple[Any, Any]:
+        """Return what the kernels need to know of a graph whose neighbourhoods are counted."""
+        model = self.model
+        graph = ising.incidence(model.tail[support], model.head[support], model.n_vertices)
+        begin, _, others = graph
+        seen = [self._counted[place] for place in model.neighbourhoods(support)]
+        first = np.append(0, np.cumsum([len(share) for _, share in seen]))
+        signs = np.zeros((int(np.diff(begin).max()), first[-1]))
+        for v, (spins, _) in enumerate(seen):
+            place = np.argsort(np.argsort(others[begin[v] : begin[v + 1]]))
+            signs[: len(place), first[v] : first[v + 1]] = spins[1 + place]
+        own = np.concatenate([spins[0] for spins, _ in seen])
+        return (first, own, np.concatenate([share for _, share in seen]), signs), graph
+
+    def _derivatives(
+        self, support: IndexArray, parameters: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return value, gradient and minus the Hessian (its lower triangle) on a graph."""
+        self._count([support])
+        gradient, hessian = np.empty(len(parameters)), np.empty((len(parameters), len(parameters)))
+        value = ising_tables.evaluate(
+            *self._tables(support), parameters, len(support), self.model.ridge, gradient, hessian
+        )
+        return value, gradient, hessian
+
+    # -- fits ---------------------------------------------------------------------------------------
+
+    @_one_at_a_time
+    def refit(self, support: IndexArray, parameters: FloatArray) -> tuple[float, bool]:
+        """Maximise from given parameters, in place; return the value and whether it is the maximum."""
+        self._count([support], with_sums=True)
+        return self._refit(support, parameters)
+
+    def _refit(self, support: IndexArray, parameters: FloatArray) -> tuple[float, bool]:
+        """Refit on a graph whose neighbourhoods are counted."""
+        lengths = np.full(len(parameters), LONGEST_STEP)
+        return ising_tables.refit(
+            *self._tables(support),
+            len(support),
+            parameters,
+            self.model.ridge,
+            lengths,
+            REFIT_TOLERANCE,
+            MAX_STEPS,
+        )
+
+    @_one_at_a_time
+    def values_after(
+        self, support: IndexArray, parameters: FloatArray, moves: MoveList
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return the value after each move from a fit, and whether its refit came to its end."""
+        coef, fields = np.zeros(self.model.n), parameters[len(support) :]
+        coef[support] = parameters[: len(support)]
+        values, converged = np.empty(len(moves)), np.empty(len(moves), dtype=bool)
+        graphs = [move.result(support) for move in moves.moves()]
+        for row, graph in enumerate(graphs):
+            if row % MOVES_PER_PASS == 0:
+                self._count(graphs[row : row + MOVES_PER_PASS])
+            values[row], converged[row] = self._refit(graph, np.append(coef[graph], fields))
+        return values, converged
+
+    # -- at any couplings ---------------------------------------------------------------------------
+
+    @_one_at_a_time
+    def value(self, coef: FloatArray, fields: FloatArray | None) -> float:
+        """Return the log-likelihood less the ridge's penalty."""
+        support = np.flatnonzero(coef)
+        biases = self._fields_at(coef, fields) if self.model.fields else np.empty(0)
+        return self._derivatives(support, np.append(coef[support], biases))[0]
+
+    def _fields_at(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
+        """Return the fields if they are given, else the best; zeros without fields."""
+        return self.best_fields(coef) if fields is None or not self.model.fields else fields
+
+    @_one_at_a_time
+    def best_fields(self, coef: FloatArray) -> FloatArray:
+        """Return the best bias of every vertex, given the couplings; zeros without fields."""
+        if not self.model.fields:
+            return np.zeros(self.model.n_vertices)
+        support = np.flatnonzero(coef)
+        n_edges = len(support)
+
+        def slopes(bias: FloatArray) -> tuple[FloatArray, FloatArray]:
+            _, gradient, hessian = self._derivatives(support, np.append(coef[support], bias))
+            return gradient[n_edges:], np.diag(hessian)[n_edges:]
+
+        strength = np.abs(self.model.coupling_matrix(coef)).sum(axis=1)
+        return best_biases(slopes, SURE + 2.0 * strength)
+
+    @_one_at_a_time
+    def vertex_gradients(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
+        """Return the gradient of each vertex's log-likelihood, a row, by its coupling to each vertex."""
+        couplings, biases = self.model.coupling_matrix(coef), self._fields_at(coef, fields)
+        places = self.model.neighbourhoods(np.flatnonzero(coef))
+        if any(place not in self._sums for place in places):
+            total: FloatArray = self._reduce(VertexGradients(couplings, biases))[0]
+            return total / self._total
+        rows = []
+        for (vertex, *others), place in zip(places, places, strict=True):
+            spins, _ = self._counted[place]
+            local = couplings[vertex, others] @ spins[1:] + biases[vertex]
+            rows.append(2.0 * spins[0] * sigmoid(-2.0 * spins[0] * local) @ self._sums[place])
+        return np.array(rows)
+
+    def gradient(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
+        """Return the gradient of the log-likelihood over all pairs, and remember where it is steepest."""
+        gradient = super().gradient(coef, fields)
+        self._steepest = np.argsort(-np.abs(gradient) * (coef == 0), kind="stable")[:READ_AHEAD]
+        return gradient
+
+    @_one_at_a_time
+    def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian of the log-likelihood for some edges: one pass over the data."""
+        model = self.model
+        couplings, biases = model.coupling_matrix(coef), self.best_fields(coef)
+        reduction = Hessian(couplings, biases, model.tail[elements], model.head[elements], model.fields)
+        return without_fields(self._reduce(reduction)[0] / self._total, len(elements))
+
+    @_one_at_a_time
+    def patterns(self, support: IndexArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return which spins of every vertex and its neighbours are seen together, and how often."""
+        self._count([support])
+        return [self._counted[place] for place in self.model.neighbourhoods(support)]
+
+    def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
+        """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""
+        return self._agreement[other, thirds]
+
+
+class CountedSamples(SpinData):
+    """Many samples of -1 and +1 in memory, from whose counts graphs of small degree are fitted.
+
+    >>> model = IsingModel.read(2, 0.1, False, None)
+    >>> spins = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0]])
+    >>> CountedSamples(model, spins, None).n_passes is None
+    True
+    """
+
+    def __init__(self, model: IsingModel, samples: FloatArray, weight: FloatArray | None) -> None:
+        self.model = model
+        self.n_samples = len(samples)
+        self.samples: Samples = Samples(model, samples, weight)
+        self.n_counted, self.imputed = self.samples.n_counted, self.samples.imputed
+        self._counts = PatternCounts(model, ChunkedMatrix(ArrayChunks(samples, len(samples))), weight)
+
+    def _for(self, support: IndexArray, more: int = 0) -> SpinData:
+        """Return what graphs are fitted from, the degrees of which are those of a support, or ``more``."""
+        degree = int(self.model.degrees(support).max()) + more
+        return self._counts if degree <= MOST_COUNTED else self.samples
+
+    def refit(self, support: IndexArray, parameters: FloatArray) -> tuple[float, bool]:
+        """Maximise from given parameters, in place; return the value and whether it is the maximum."""
+        return self._for(support).refit(support, parameters)
+
+    def values_after(
+        self, support: IndexArray, parameters: FloatArray, moves: MoveList
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return the value after each move from a fit, and whether its refit came to its end."""
+        return self._for(support, moves.added.shape[1]).values_after(support, parameters, moves)
+
+    # Counting what is not fitted takes longer than one look at the samples, unless there is nothing to count.
+
+    def value(self, coef: FloatArray, fields: FloatArray | None) -> float:
+        """Return the log-likelihood less the ridge's penalty."""
+        return (self.samples if coef.any() else self._counts).value(coef, fields)
+
+    def best_fields(self, coef: FloatArray) -> FloatArray:
+        """Return the best bias of every vertex, given the couplings; zeros without fields."""
+        return (self.samples if coef.any() else self._counts).best_fields(coef)
+
+    def vertex_gradients(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
+        """Return the gradient of each vertex's log-likelihood, a row, by its coupling to each vertex."""
+        data = self.samples if fields is None else self._for(np.flatnonzero(coef))
+        return data.vertex_gradients(coef, fields)
+
+    def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian of the log-likelihood for some edges."""
+        return self.samples.hessian(coef, elements)
+
+    def patterns(self, support: IndexArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return which spins of every vertex and its neighbours are seen together, and how often."""
+        return self._for(support).patterns(support)
+
+    def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
+        """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""
+        return self._counts.mean_products(shared, other, thirds)
+
+
+def refuse_others(matrix: ChunkedMatrix, low: int, expected: str, weight: FloatArray | None = None) -> None:
+    """Say where the first entry is that is neither ``low`` nor 1: one pass over the data.
+
+    >>> refuse_others(ChunkedMatrix(ArrayChunks(np.array([[1.0, 2.0]]), 1)), 0, "must hold 0 and 1")
+    Traceback (most recent call last):
+    ValueError: X must hold 0 and 1, got 2 at position (0, 1)
+    """
+    counts = np.ones(matrix.n_samples) if weight is None else weight
+    found = matrix.reduce(FirstOther(low), counts, np.arange(matrix.n_samples))
+    if found is not None:
+        row, column, value = found
+        place = f"{value:g} at position {(row, column)}{matrix.place_of(row)}"
+        advice = "; missing values need data in memory" if np.isnan(value) else ""
+        raise ValueError(f"X {expected if np.isfinite(value) else 'must be finite'}, got {place}{advice}")

@@ -1,0 +1,213 @@
+"""How a vertex of a mixed graph is distributed given its neighbours: one record per family.
+
+Given its local field h, the log-likelihood of x is ``x h − A(h)`` and a constant, with a convex A. A family
+is one class here and one number in kernels/ising.hpp.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+
+from swapwise.checks import FloatArray
+from swapwise.graphs.ising.spin_data import SURE, curvatures_of, drawn_spins, slopes_of
+
+# Exponentials are cut off before they leave floating point, as they are in the kernels.
+LARGEST_EXPONENT = 500.0
+
+# Larger means of counts cannot be drawn from.
+LARGEST_MEAN = 1e15
+
+
+class VertexFamily(ABC):
+    """Terms of one family, with their derivatives: all of arrays of own values, local fields and scales.
+
+    What is missing is NaN, but 0 if the family is binary.
+    """
+
+    name: str
+    #: The number by which the kernels know it
+    number: int
+    #: Whether there is a number that terms curve no more than
+    is_smooth: bool = True
+
+    @abstractmethod
+    def terms(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return ``x h − A(h)``."""
+
+    @abstractmethod
+    def slopes(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return how terms rise in the local field."""
+
+    @abstractmethod
+    def curvatures(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return how terms curve in the local field, as a positive number."""
+
+    @abstractmethod
+    def largest_curvatures(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return what terms curve no more than; if there is no such number, how they curve on average."""
+
+    @abstractmethod
+    def highest(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return what terms do not exceed, whatever the local field."""
+
+    @abstractmethod
+    def base(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return what the log-likelihood has beside the terms, which depends on x alone."""
+
+    @abstractmethod
+    def widest(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return for each vertex, a row, what its best bias does not exceed unless it never changes."""
+
+    @abstractmethod
+    def draw(self, local: FloatArray, scale: float, rng: np.random.Generator) -> FloatArray:
+        """Return a value for each local field."""
+
+
+class Binary(VertexFamily):
+    """A spin of -1 or +1, with ``A(h) = log(2 cosh h)``: the terms are ``log σ(2 x h)``.
+
+    >>> Binary().terms(np.ones((1, 1)), np.zeros((1, 1)), np.ones((1, 1))).round(3)
+    array([[-0.693]])
+    """
+
+    name, number = "binary", 0
+
+    def terms(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return the log-likelihoods."""
+        return -np.logaddexp(0.0, -2.0 * own * local)
+
+    def slopes(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return how they rise."""
+        return slopes_of(own, local)
+
+    def curvatures(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return how they curve."""
+        return curvatures_of(own, local)
+
+    def largest_curvatures(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return 1 where x was observed: how they curve at even odds."""
+        return own**2
+
+    def highest(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return 0; log σ(0) where x is missing."""
+        return np.where(own == 0, -np.log(2.0), 0.0)
+
+    def base(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return nothing, but what takes the term of a missing x away."""
+        return np.where(own == 0, np.log(2.0), 0.0)
+
+    def widest(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return a bias of near certainty."""
+        return SURE + 2.0 * np.abs(local).max(axis=1)
+
+    def draw(self, local: FloatArray, scale: float, rng: np.random.Generator) -> FloatArray:
+        """Return spins."""
+        return drawn_spins(local, rng)
+
+
+class Gaussian(VertexFamily):
+    """A real number of a known conditional variance s, its scale: ``A(h) = s h²/2``, so the mean is ``s h``.
+
+    >>> family, scale = Gaussian(), np.full((1, 1), 0.5)
+    >>> family.slopes(np.ones((1, 1)), np.full((1, 1), 2.0), scale)
+    array([[0.]])
+    """
+
+    name, number = "gaussian", 1
+
+    def terms(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return ``x h − s h²/2``."""
+        return _there(own, own * local - scale * local**2 / 2.0)
+
+    def slopes(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return ``x − s h``."""
+        return _there(own, own - scale * local)
+
+    def curvatures(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return the scale where x was observed."""
+        return self.largest_curvatures(own, scale)
+
+    def largest_curvatures(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return the scale where x was observed."""
+        return _there(own, np.broadcast_to(scale, own.shape))
+
+    def highest(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return ``x² / 2s``."""
+        return _there(own, own**2 / (2.0 * scale))
+
+    def base(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return what makes of the terms the logarithm of the normal density."""
+        return _there(own, -(own**2) / (2.0 * scale) - np.log(2.0 * np.pi * scale) / 2.0)
+
+    def widest(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return a bias whose mean is beyond all values."""
+        return (SURE + np.nan_to_num(np.abs(own)).max(axis=1)) / scale[:, 0] + np.abs(local).max(axis=1)
+
+    def draw(self, local: FloatArray, scale: float, rng: np.random.Generator) -> FloatArray:
+        """Return normal numbers."""
+        return scale * local + np.sqrt(scale) * rng.standard_normal(len(local))
+
+
+class Counts(VertexFamily):
+    """A count k whose mean is ``e^{s h}``, as that of a Poisson variable; ``x = s k`` with the scale s.
+
+    >>> family, scale = Counts(), np.full((1, 1), 0.5)
+    >>> family.slopes(np.ones((1, 1)), np.full((1, 1), 2.0 * np.log(2.0)), scale).round(12)  # k = 2
+    array([[0.]])
+    """
+
+    name, number, is_smooth = "counts", 2, False
+
+    def _means(self, local: FloatArray, scale: FloatArray) -> FloatArray:
+        means: FloatArray = np.exp(np.minimum(scale * local, LARGEST_EXPONENT))
+        return means
+
+    def terms(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return ``k s h − e^{s h}``."""
+        return _there(own, own * local - self._means(local, scale))
+
+    def slopes(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return how they rise."""
+        return _there(own, own - scale * self._means(local, scale))
+
+    def curvatures(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return how they curve."""
+        return _there(own, scale**2 * self._means(local, scale))
+
+    def largest_curvatures(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return how they curve at the mean count: a larger field curves more, without end."""
+        observed = (own == own).sum(axis=1, keepdims=True)
+        total = np.nan_to_num(own).sum(axis=1, keepdims=True)
+        means = np.divide(total, observed, out=np.zeros_like(total), where=observed > 0)
+        return _there(own, np.broadcast_to(scale * means, own.shape))
+
+    def highest(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return ``k log k − k``."""
+        counts = own / scale
+        return _there(own, xlogy(counts, counts) - counts)
+
+    def base(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return ``−log k!``."""
+        return _there(own, -gammaln(own / scale + 1.0))
+
+    def widest(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return a bias whose mean is beyond all counts."""
+        counts = np.nan_to_num(own / scale).max(axis=1)
+        return (SURE + np.log1p(counts)) / scale[:, 0] + np.abs(local).max(axis=1)
+
+    def draw(self, local: FloatArray, scale: float, rng: np.random.Generator) -> FloatArray:
+        """Return counts, times the scale."""
+        means = np.minimum(self._means(local, np.array(scale)), LARGEST_MEAN)
+        return scale * rng.poisson(means).astype(np.float64)
+
+
+def _there(own: FloatArray, values: FloatArray) -> FloatArray:
+    """Return values, with 0 where x is missing."""
+    return np.where(np.isnan(own), 0.0, values)
+
+
+#: The families by name
+FAMILIES: dict[str, VertexFamily] = {family.name: family for family in (Binary(), Gaussian(), Counts())}

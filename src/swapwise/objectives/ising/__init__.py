@@ -1,5 +1,0 @@
-"""The structure of an Ising model: one objective, whatever its samples are stored in."""
-
-from swapwise.objectives.ising.objective import IsingPseudoLikelihood, PairwisePseudoLikelihood
-
-__all__ = ["IsingPseudoLikelihood", "PairwisePseudoLikelihood"]

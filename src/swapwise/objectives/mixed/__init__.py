@@ -1,5 +1,0 @@
-"""The structure of a mixed graph: vertices that are binary, Gaussian or counts."""
-
-from swapwise.objectives.mixed.objective import MixedPseudoLikelihood
-
-__all__ = ["MixedPseudoLikelihood"]

@@ -1,0 +1,107 @@
+"""The baselines by name, and each as something that runs on the paper's instances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.constraints.bmatching import BMatching
+from swapwise.paper.graph_baselines.bresler import bresler
+from swapwise.paper.graph_baselines.constrained import l1_constrained_logistic
+from swapwise.paper.graph_baselines.interaction_screening import log_rise, rise
+from swapwise.paper.graph_baselines.nodewise import l1_logistic
+from swapwise.paper.graph_baselines.sparsitron import sparsitron
+from swapwise.paper.graph_baselines.symmetrise import cut_to_degrees, edge_weights
+from swapwise.paper.instances import IsingInstance, pairs
+from swapwise.paper.procedures import Procedure
+from swapwise.paper.settings import Setting
+from swapwise.search.result import Status
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A structure learner.
+
+    Attributes
+    ----------
+    weigh : from spins, and what the method is told, to a weight per ordered pair
+    rule : how the two weights of a pair become one
+    told : what the method has to be told: ``width`` of the true model, ``max_neighbours``
+    """
+
+    weigh: Callable[..., FloatArray]
+    rule: str
+    told: tuple[str, ...] = ()
+
+    def edges(self, spins: FloatArray, constraint: BMatching, width: float) -> IndexArray:
+        """Return the graph it finds, cut to the degrees of the constraint."""
+        known = {"width": width, "max_neighbours": max(constraint.b.values(), default=0)}
+        weights = self.weigh(spins, **{name: known[name] for name in self.told})
+        return cut_to_degrees(edge_weights(weights, self.rule), constraint)
+
+
+#: The structure learners that the paper names, and their common rivals.
+GRAPH_BASELINES: dict[str, Baseline] = {
+    "l1-logistic-and": Baseline(l1_logistic, "and"),
+    "l1-logistic-or": Baseline(l1_logistic, "or"),
+    "rise": Baseline(rise, "mean"),
+    "logrise": Baseline(log_rise, "mean"),
+    "sparsitron": Baseline(sparsitron, "mean", ("width",)),
+    "bresler": Baseline(bresler, "or", ("max_neighbours",)),
+    "l1-constrained-logistic": Baseline(l1_constrained_logistic, "mean", ("width",)),
+}
+
+
+@dataclass(frozen=True)
+class GraphBaseline(Procedure):
+    """A structure learner on an Ising instance, cut to the degrees and refitted by pseudo-likelihood.
+
+    >>> from swapwise.paper.settings import IsingSetting
+    >>> setting = IsingSetting("ising-6", (1, 2), False, n_vertices=6, degree=3)
+    >>> instance = setting.instance(np.random.SeedSequence(0))
+    >>> figures = GraphBaseline("rise").run(setting, instance, 3, "default", 0)
+    >>> figures["status"], 0.8 < figures["value"] / setting.yardstick(instance) < 1.2
+    ('COMPLETE', True)
+    """
+
+    baseline: str
+
+    def __post_init__(self) -> None:
+        if self.baseline not in GRAPH_BASELINES:
+            known = ", ".join(map(repr, GRAPH_BASELINES))
+            raise ValueError(f"baseline must be one of {known}, got {self.baseline!r}")
+
+    @property
+    def name(self) -> str:
+        """That of the baseline."""
+        return self.baseline
+
+    @property
+    def part(self) -> str:
+        """The methods around the paper."""
+        return "neighbours"
+
+    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
+        """Learn, cut and refit; the width is that of the true model, where a method has to be told."""
+        if not isinstance(instance, IsingInstance):
+            raise TypeError(f"{self.name} learns graphs from Ising samples, got {type(instance).__name__}")
+        objective, constraint = setting.problem(instance, size)
+        assert isinstance(constraint, BMatching)
+        edges = GRAPH_BASELINES[self.baseline].edges(instance.spins, constraint, true_width(instance))
+        return {"value": float(objective(edges)), "status": str(Status.COMPLETE)}
+
+
+def true_width(instance: IsingInstance) -> float:
+    """Return the largest ``Σ_v |w_uv|`` of the true couplings.
+
+    >>> from swapwise.paper.instances import paper_ising
+    >>> true_width(paper_ising(n_vertices=6, degree=3, random_state=0))
+    1.5
+    """
+    tail, head = pairs(instance.spins.shape[1])
+    sizes = np.tile(np.abs(instance.couplings), 2)
+    return float(np.bincount(np.concatenate([tail, head]), sizes).max())

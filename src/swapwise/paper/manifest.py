@@ -1,0 +1,143 @@
+"""How rows were made: versions, processor, options, and every session that worked on them."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from swapwise.files import write_atomically
+from swapwise.paper.store import StoreError
+
+PACKAGES = ("swapwise", "numpy", "scipy", "scikit-learn", "networkx", "joblib", "pandas")
+
+Manifest = dict[str, Any]
+
+
+def begin(path: Path, options: dict[str, Any]) -> Manifest:
+    """Return the manifest of a folder with a new session begun, and write it.
+
+    Sessions that were killed stay in it with no end; ``changed`` tells what is different since.
+    """
+    manifest = _read(path) if path.exists() else {}
+    manifest["seeds"] = (
+        "of an instance: seed, trial, setting; of a method: seed, trial, size, setting, method; nothing else"
+    )
+    manifest["complete"] = False
+    session = {
+        "started": _now(),
+        "seconds": None,
+        "rows": None,
+        "options": options,
+        "machine": machine(),
+        "versions": versions(),
+    }
+    manifest.setdefault("sessions", []).append(session)
+    save(path, manifest)
+    return manifest
+
+
+def end(path: Path, manifest: Manifest, seconds: float, made: int, rows: int, wanted: int) -> None:
+    """Write down how the session ended: the rows it made, those there are, and those there should be."""
+    manifest["sessions"][-1].update(seconds=round(seconds, 1), rows=made)
+    manifest.update(rows=rows, wanted=wanted, complete=rows == wanted)
+    save(path, manifest)
+
+
+def save(path: Path, manifest: Manifest) -> None:
+    """Write the manifest as JSON."""
+    write_atomically(path, (json.dumps(manifest, indent=2) + "\n").encode())
+
+
+def changed(manifest: Manifest) -> list[str]:
+    """Say what differs between this session and those before that made rows: rows may differ too.
+
+    >>> before = {"rows": 7, "machine": {"processor": "A"}, "versions": {"numpy": "1.0", "scipy": "1.0"}}
+    >>> now = {"rows": None, "machine": {"processor": "A"}, "versions": {"numpy": "2.0", "scipy": "1.0"}}
+    >>> changed({"sessions": [before, now]})
+    ['numpy was 1.0 and is 2.0']
+    """
+    *before, now = ({**session["machine"], **session["versions"]} for session in manifest["sessions"])
+    made_rows = [session["rows"] != 0 for session in manifest["sessions"][:-1]]  # None: it was killed
+    differences = [
+        f"{name} was {one.get(name)} and is {now[name]}"
+        for one, made in zip(before, made_rows, strict=True)
+        for name in now
+        if made and now[name] != one.get(name)
+    ]
+    return list(dict.fromkeys(differences))
+
+
+def what_is_missing(manifest: Mapping[str, Any]) -> str:
+    """Say that a run is not complete, if it is not.
+
+    >>> what_is_missing({"complete": False, "rows": 10, "wanted": 20}), what_is_missing({"complete": True})
+    ('This run is not complete: it has 10 of 20 rows.', '')
+    """
+    if manifest.get("complete", True):
+        return ""
+    return f"This run is not complete: it has {manifest['rows']} of {manifest['wanted']} rows."
+
+
+def machine() -> dict[str, Any]:
+    """Return what is known of the machine."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that numbers depend on.
+
+    >>> sorted(versions())[0]
+    'joblib'
+    """
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # run from a source tree that is not installed
+            found[package] = "unknown"
+    return {**found, "source": _source()}
+
+
+def _source() -> str:
+    """Return a checksum of the package's own code: between releases, its version says little."""
+    root = Path(__file__).parents[1]
+    digest = sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _read(path: Path) -> Manifest:
+    try:
+        manifest = json.loads(path.read_bytes())
+        if not isinstance(manifest["sessions"], list):
+            raise TypeError
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(
+            f"{path} is not a manifest of this program; delete it, or give another folder"
+        ) from error
+    return dict(manifest)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or "unknown"

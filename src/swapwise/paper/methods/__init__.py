@@ -1,0 +1,1 @@
+"""Methods from the literature around the paper that serve comparison alone."""

@@ -1,0 +1,300 @@
+"""The checks behind what the paper says of related work: on rows, and on small examples that are run at once.
+
+What is said of theorems is not measured, and the outcome says so; answers are, wherever there is something to
+run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from math import exp
+
+import numpy as np
+import pandas as pd
+
+from swapwise.checks import IndexArray
+from swapwise.constraints.base import Constraint
+from swapwise.constraints.bmatching import BMatching
+from swapwise.constraints.graphic import Graphic
+from swapwise.constraints.intersection import Intersection
+from swapwise.constraints.laminar import Laminar
+from swapwise.constraints.partition import Partition
+from swapwise.constraints.uniform import Uniform
+from swapwise.graphs.ising import IsingPseudoLikelihood
+from swapwise.maximize import maximize
+from swapwise.objectives.coverage import Coverage
+from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.paper.claim_checks import NON, OBLIVIOUS, Outcome
+from swapwise.paper.comparisons import (
+    SETTINGS,
+    Missing,
+    best_known_share,
+    listed,
+    short,
+    sizes,
+    span,
+    trials,
+)
+from swapwise.paper.graph_baselines import GRAPH_BASELINES
+from swapwise.paper.graph_baselines.procedure import true_width
+from swapwise.paper.instances import IsingInstance, paper_ising
+from swapwise.paper.measure import one_core
+from swapwise.paper.settings import IsingSetting
+from swapwise.search.methods import METHODS
+from swapwise.theory.constants import restricted_constants
+from swapwise.theory.guarantees import guarantee
+
+# How many small examples are run, and how many graphs that can be found again, with how many samples.
+EXAMPLES, GRAPHS, SAMPLES = 30, 3, 1000
+# Values closer than this are the same.
+SAME = 1e-9
+HALF, ONE_MINUS_ONE_BY_E = 0.5, 1 - exp(-1)
+
+
+def cannot_be_run(description: str, rows: pd.DataFrame) -> Outcome:
+    """Say that there is nothing to run."""
+    return Outcome(None, description, "What is said of theorems alone is not measured.")
+
+
+def share_of_optimum(
+    method: str, options: dict[str, object], families: Sequence[str], ratio: float, rows: pd.DataFrame
+) -> Outcome:
+    """Compare a method with the optimum of small coverage problems, which are submodular."""
+    _require(rows, [method])
+    texts, worst = [], 1.0
+    for family in families:
+        shares = _shares(method, tuple(options.items()), family)
+        worst = min(worst, *shares)
+        texts.append(f"{family}: at least {min(shares):.3f}, {np.mean(shares):.3f} on average")
+    options_text = "".join(f", {name} {value}" for name, value in options.items())
+    measured = (
+        f"{method}{options_text}, on {EXAMPLES} random coverage problems with 8 sets each, as a share of the "
+        f"optimum. {'; '.join(texts)}"
+    )
+    remark = (
+        f"The bar: {ratio:.3f} on every one of them. Examples do not prove a theorem; one could refute it."
+    )
+    return Outcome(worst >= ratio - SAME, measured, remark)
+
+
+MATROIDS, SYSTEMS = ("partition matroid", "graphic matroid"), ("two partitions", "b-matching")
+_FAMILIES: dict[str, Callable[[], Constraint]] = {
+    "cardinality": lambda: Uniform(8, 3),
+    "partition matroid": lambda: Partition([0, 0, 0, 1, 1, 1, 2, 2], 1),
+    "graphic matroid": lambda: Graphic([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (2, 4)]),
+    "two partitions": lambda: Intersection(
+        Partition([0, 0, 0, 1, 1, 1, 2, 2], 1), Partition([0, 1, 2, 0, 1, 2, 0, 1], 1)
+    ),
+    "b-matching": lambda: BMatching([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (2, 4)], 1),
+}
+
+
+@cache
+def _shares(method: str, options: tuple[tuple[str, object], ...], family: str) -> list[float]:
+    constraint, shares = _FAMILIES[family](), []
+    with one_core():
+        for seed in range(EXAMPLES):
+            rng = np.random.default_rng(seed)
+            f = Coverage([rng.choice(10, rng.integers(1, 5), replace=False).tolist() for _ in range(8)])
+            best = maximize(f, constraint, "exhaustive").value
+            shares.append(maximize(f, constraint, method, **dict(options)).value / best)  # type: ignore[arg-type]
+    return shares
+
+
+def promised_without_matroid(rows: pd.DataFrame) -> Outcome:
+    """See what the theorems guarantee under a constraint that is not a matroid, before anything is run."""
+    _require(rows, [OBLIVIOUS, "greedy"])
+    promised, refused = _promised_under_b_matching()
+    some = {name: ratio for name, ratio in promised.items() if ratio > 0}
+    greedy = [name for name in ("greedy", "omp", "foba") if name in some]
+    measured = (
+        "A small regression under a b-matching constraint. There is a guarantee for "
+        f"{listed([f'{name} ({ratio:.2g})' for name, ratio in some.items()])}; nothing for "
+        f"{listed([name for name in promised if name not in some])}; not to be run there: {listed(refused)}"
+    )
+    remark = "N/A: no greedy method has a guarantee, or it cannot be run there."
+    return Outcome(not greedy and "random-residual-greedy" in refused, measured, remark)
+
+
+@cache
+def _promised_under_b_matching() -> tuple[dict[str, float], list[str]]:
+    """Return what is guaranteed for the methods that run in a small example, and the names of the others."""
+    f, matching = _independent_columns(), BMatching.complete(4, 1)
+    constants = restricted_constants(f, matching.max_size(), matching.exchange_size(1))
+    runs = [name for name in METHODS if METHODS[name]().missing(f, matching) is None and name != "exhaustive"]
+    promised = {name: guarantee(name, matching, constants).ratio for name in (OBLIVIOUS, *runs)}
+    return promised, [name for name in METHODS if name not in (*runs, "exhaustive")]
+
+
+def _independent_columns() -> LeastSquares:
+    """Return a regression on six nearly orthogonal columns: the theorems guarantee something there."""
+    X = np.random.default_rng(0).standard_normal((60, 6))
+    return LeastSquares(X, X @ np.arange(1.0, 7.0))
+
+
+def incomparable(rows: pd.DataFrame) -> Outcome:
+    """Count on which instances local search is ahead of pairwise Frank–Wolfe, and where it is behind."""
+    texts = []
+    for setting in SETTINGS:
+        table = _on_common_instances(rows, setting, "value", [OBLIVIOUS, NON, "frank-wolfe"])
+        for method in (OBLIVIOUS, NON):
+            lead = table[method] / table["frank-wolfe"] - 1
+            texts.append(
+                f"{setting}: {method} is ahead on {(lead > SAME).sum()} of {len(lead)} instances, behind on "
+                f"{(lead < -SAME).sum()} (on average {lead.mean():+.2%})"
+            )
+    remark = (
+        "The words are about theorems, which is not measured: Frank–Wolfe's is on a continuous problem over "
+        "the convex hull of the atoms, the paper's on sets. What is counted are the answers."
+    )
+    return Outcome(None, "; ".join(texts), remark)
+
+
+def similar(rows: pd.DataFrame) -> Outcome:
+    """See whether two methods of compressed sensing let gradients choose as the non-oblivious search does."""
+    others = ["cosamp", "grasp"]
+    texts, fewer = [], []
+    for setting in SETTINGS:
+        counts = _on_common_instances(rows, setting, "n_evaluations", [OBLIVIOUS, NON, *others]).mean()
+        shares = _on_common_instances(
+            rows.assign(share=best_known_share(rows)), setting, "share", [NON, *others]
+        ).mean()
+        fewer += [counts[method] < counts[OBLIVIOUS] for method in (NON, *others)]
+        texts.append(
+            f"{setting}: values of f in a run "
+            + ", ".join(f"{name} {short(x)}" for name, x in counts.items())
+            + "; share of the best found "
+            + ", ".join(f"{name} {x:.3f}" for name, x in shares.items())
+        )
+    remark = (
+        "Similar: gradients choose, so that they compute fewer values of f than the oblivious search in "
+        "every setting. That the answers are alike is not said."
+    )
+    return Outcome(all(fewer), ". ".join(texts), remark)
+
+
+def under_matroids(rows: pd.DataFrame) -> Outcome:
+    """Run CLASH under matroids."""
+    is_mine = (rows["method"] == "clash") & rows["setting"].str.startswith("regression")
+    runs = rows[is_mine & (rows["value"] > 0)]
+    if runs.empty:
+        raise Missing("rows of clash in the regression experiment")
+    shares = _clash_under_matroids()
+    known = best_known_share(rows)[runs.index]
+    measured = (
+        f"clash has {len(runs)} rows under a partition matroid ({listed(list(runs['setting'].unique()))}, "
+        f"{trials(runs)}), with {known.mean():.3f} of the best found on average; small examples, as "
+        f"shares of the optimum: {', '.join(f'{name} {share:.3f}' for name, share in shares.items())}"
+    )
+    remark = "Here it runs under every constraint that has a projection, b-matching among them."
+    return Outcome(all(share > 0 for share in shares.values()), measured, remark)
+
+
+@cache
+def _clash_under_matroids() -> dict[str, float]:
+    f = _independent_columns()
+    matroids: dict[str, Constraint] = {
+        "partition": Partition([0, 0, 1, 1, 2, 2], 1),
+        "laminar": Laminar(6, [([0, 1, 2], 1), (range(6), 2)]),
+        "graphic": Graphic([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]),
+    }
+    with one_core():
+        return {
+            name: maximize(f, constraint, "clash").value / maximize(f, constraint, "exhaustive").value
+            for name, constraint in matroids.items()
+        }
+
+
+def different_goals(rows: pd.DataFrame) -> Outcome:
+    """See whether the set that is to be recovered is the one of the highest value."""
+    texts, differ = [], 0
+    for name, setting in SETTINGS.items():
+        if not isinstance(setting, IsingSetting):
+            continue
+        mine = rows[(rows["setting"] == name) & (rows["size"] == setting.degree)].dropna(subset=["quality"])
+        if mine.empty:
+            raise Missing(f"quality in {name} at {sizes(name, [setting.degree])}")
+        best = mine.groupby(["seed", "trial"], dropna=False)["quality"].max()
+        differ += int((best > 1 + SAME).sum())
+        texts.append(
+            f"{name}, {sizes(name, [setting.degree])}, {span([len(best)], 'trial')}: the best graph found "
+            f"has a higher likelihood than the true one in {(best > 1 + SAME).sum()}, {best.mean() - 1:+.1%} "
+            "on average"
+        )
+    remark = (
+        "Guarantees are theorems, which is not measured. What is: the true graph is allowed, and yet not the "
+        "best, so that a method that recovers it has a ratio below 1, and one of ratio 1 does not recover it."
+    )
+    return Outcome(differ > 0, "; ".join(texts), remark)
+
+
+def recovers(methods: Sequence[str], rows: pd.DataFrame) -> Outcome:
+    """Have methods find graphs again from many samples, and say what they reach on the paper's few."""
+    _require(rows, methods)
+    texts, found_all = [], []
+    for method in methods:
+        hits = _edges_found(method)
+        found_all.append(all(found == wanted for found, wanted in hits))
+        shares = rows.assign(share=best_known_share(rows))
+        shares = shares[(shares["method"] == method) & shares["setting"].str.startswith("ising")]
+        few = ", ".join(f"{x:.3f} in {name}" for name, x in shares.groupby("setting")["share"].mean().items())
+        texts.append(
+            f"{method} finds {listed([f'{found} of {wanted}' for found, wanted in hits])} edges"
+            + (f"; from the paper's 100 samples a share of the best value of {few}" if few else "")
+        )
+    measured = (
+        f"{span([GRAPHS], 'graph')} of 8 vertices of degree 3 with couplings ±0.5, {SAMPLES} samples each. "
+        + ". ".join(texts)
+    )
+    remark = (
+        "That there is a theorem is not measured. What is: with many samples the true graph is found, all "
+        "edges and no others."
+    )
+    return Outcome(all(found_all), measured, remark)
+
+
+@cache
+def _edges_found(method: str) -> list[tuple[int, int]]:
+    """Return how many of the true edges a method finds, and how many there are, for each graph."""
+    constraint = BMatching.complete(8, 3)
+    with one_core():
+        found = [(instance, _graph(method, instance, constraint)) for instance in _graphs()]
+    return [(len(np.intersect1d(edges, x.edges)), len(x.edges)) for x, edges in found]
+
+
+def _graph(method: str, instance: IsingInstance, constraint: BMatching) -> IndexArray:
+    if method in GRAPH_BASELINES:
+        return GRAPH_BASELINES[method].edges(instance.spins, constraint, true_width(instance))
+    return maximize(IsingPseudoLikelihood(instance.spins), constraint, method).support
+
+
+@cache
+def _graphs() -> list[IsingInstance]:
+    return [
+        paper_ising(8, 3, n_samples=SAMPLES, random_state=seed, burn_in=1000, thin=20)
+        for seed in range(GRAPHS)
+    ]
+
+
+def _require(rows: pd.DataFrame, methods: Sequence[str]) -> None:
+    """Ask for rows of methods, although small examples are run: what a run left out is not judged."""
+    there = set(rows.loc[rows["value"] > 0, "method"])
+    absent = [method for method in methods if method not in there]
+    if absent:
+        raise Missing(f"rows of {listed(absent)}")
+
+
+def _on_common_instances(
+    rows: pd.DataFrame, setting: str, column: str, methods: Sequence[str]
+) -> pd.DataFrame:
+    """Return a column of each method, a line for each instance that all of them have."""
+    mine = rows[(rows["setting"] == setting) & rows["method"].isin(methods) & (rows[column] > 0)]
+    absent = [method for method in methods if method not in set(mine["method"])]
+    if absent:
+        raise Missing(f"{column} of {listed(absent)} in {setting}")
+    mine = mine.fillna({"seed": 0})
+    table = mine.pivot_table(column, ["size", "seed", "trial"], "method").dropna()
+    if table.empty:
+        raise Missing(f"an instance of {setting} with {column} of all of {listed(methods)}")
+    return table[list(methods)]

@@ -1,0 +1,254 @@
+"""What runs on an instance: a search as in the paper, one that goes beyond it, a proof, the plain program."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swapwise.certify.certify import certify, exact
+from swapwise.maximize import maximize
+from swapwise.paper.plain import (
+    Outcome,
+    arbitrary_start,
+    exchange_search,
+    modular,
+    random_residual_greedy,
+)
+from swapwise.paper.plain.systems import SystemOutcome
+from swapwise.paper.settings import Setting
+from swapwise.search.result import SearchResult, Status
+from swapwise.search.rules import NonOblivious, Pivot
+
+DEFAULT, AS_PUBLISHED = "default", "as-published"
+FLAVOURS = (DEFAULT, AS_PUBLISHED)
+LOCAL_SEARCHES = ("oblivious", "semi-oblivious", "non-oblivious")
+#: Where the paper's searches begin here: at the empty set, or as Algorithms 1, 3 and 4 are printed, at one to
+#: which arbitrary elements were added until it was maximal. Algorithm 2 has the empty set in the text.
+EMPTY, ARBITRARY = STARTS = ("empty", "arbitrary")
+#: What the paper compares its searches with
+BENCHMARKS = ("random-residual-greedy", "modular", "random")
+
+# What a plain search has to gain at least: refits are known to about a tenth of that.
+PLAIN_TOL = 1e-7
+
+#: The names that the figures of a row have; what a procedure does not measure stays empty.
+FIGURES = ("value", "n_iter", "n_evaluations", "status", "upper_bound", "proven", "promised")
+
+
+class Interrupted(Exception):
+    """A search was interrupted, so its figures are not those of the whole search."""
+
+
+@dataclass(frozen=True)
+class Procedure(ABC):
+    """Something that runs on an instance and has figures to show for it."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """How rows call it."""
+
+    @property
+    @abstractmethod
+    def part(self) -> str:
+        """The part of the experiments that it belongs to."""
+
+    @property
+    def repeats(self) -> int:
+        """How often it runs at least when it is timed; the median counts."""
+        return 3
+
+    @property
+    def printed_start(self) -> str | None:
+        """Which of ``STARTS`` it begins at, if it is one of the paper's searches."""
+        return None
+
+    @abstractmethod
+    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
+        """Return its figures, from the data to the answer; names are among ``FIGURES``."""
+
+
+@dataclass(frozen=True)
+class Search(Procedure):
+    """A method of :func:`swapwise.maximize`.
+
+    >>> Search("oblivious").name, Search("oblivious", start="greedy", q=2).name
+    ('oblivious', 'oblivious from greedy, q = 2')
+    >>> Search("oblivious").part, Search("oblivious", start="arbitrary").part
+    ('paper', 'printed')
+    >>> Search("htp").part, Search("oblivious", start="htp").part
+    ('neighbours', 'starts')
+    """
+
+    method: str
+    start: str = EMPTY
+    q: int = 1
+
+    @property
+    def name(self) -> str:
+        """The method, its start unless it is empty, and its q; "auto" decides on its start, too."""
+        start = "" if self.start in (EMPTY, "auto") else f" from {self.start}"
+        return self.method + start + ("" if self.q == 1 else f", q = {self.q}")
+
+    @property
+    def part(self) -> str:
+        """What of it is not in the paper, if anything; "printed" is a search as the paper prints it."""
+        if self.q > 1:
+            return "pairs"
+        if self.start == ARBITRARY and self.method in LOCAL_SEARCHES:
+            return "printed"
+        if self.start != EMPTY:
+            return "starts"
+        return "paper" if self.method in (*LOCAL_SEARCHES, *BENCHMARKS) else "neighbours"
+
+    @property
+    def repeats(self) -> int:
+        """Once for the methods around the paper: some take their time, and a point is of many runs."""
+        return 1 if self.part == "neighbours" else 3
+
+    @property
+    def printed_start(self) -> str | None:
+        """Its start, if it is a search of the paper."""
+        is_one = self.method in LOCAL_SEARCHES and self.part in ("paper", "printed")
+        return self.start if is_one else None
+
+    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
+        """Search, and return the figures."""
+        return _figures(self.search(setting, instance, size, flavour, seed))
+
+    def search(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> SearchResult:
+        """Search, with the library's defaults or as published: one M for all moves."""
+        objective, constraint = setting.problem(instance, size)
+        method: str | Pivot = self.method
+        if flavour == AS_PUBLISHED and method == "non-oblivious":
+            method = NonOblivious(smoothness=setting.published_smoothness(objective))
+        # No limit of moves: the paper states no T for its experiments.
+        return maximize(objective, constraint, method, q=self.q, start=self.start, random_state=seed)
+
+
+@dataclass(frozen=True)
+class Proof(Procedure):
+    """A search with the certificate of its answer.
+
+    The certificate may look at a fixed number of parts, not take a fixed time, so that it is the same
+    wherever it runs. A ridge (for one sample) makes the objective strongly concave, which the dual bound
+    needs. Where nothing is proven beyond the trivial bound, there is no share of the optimum.
+    """
+
+    ridge: float
+    max_nodes: int
+
+    @property
+    def name(self) -> str:
+        """Whether a ridge helps."""
+        return "certificate" if self.ridge == 0 else "certificate with ridge"
+
+    @property
+    def part(self) -> str:
+        """All proofs are one part."""
+        return "certificates"
+
+    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
+        """Search and prove."""
+        objective, constraint = setting.problem(instance, size, self.ridge)
+        result = maximize(objective, constraint, start="empty", random_state=seed)
+        figures = _figures(result)
+        proof = certify(objective, constraint, result, time_limit=None, gap=0.0, max_nodes=self.max_nodes)
+        if proof.status == Status.INTERRUPTED:
+            raise Interrupted
+        promise = None if result.guarantee is None else result.guarantee.beyond_trivial
+        return {
+            **figures,
+            "status": str(proof.status),
+            "upper_bound": proof.upper_bound,
+            "proven": None if proof.trivial else proof.ratio,
+            "promised": None if promise is None else promise.ratio,
+        }
+
+
+@dataclass(frozen=True)
+class Optimum(Procedure):
+    """The best set, or how far the best one found is below it at most.
+
+    As for :class:`Proof`, what is limited is the number of parts that are looked at, not the time. Where the
+    status is OPTIMAL the optimum is proven; else ``upper_bound`` is above it.
+    """
+
+    max_nodes: int
+
+    @property
+    def name(self) -> str:
+        """What it is about."""
+        return "optimum"
+
+    @property
+    def part(self) -> str:
+        """A part of its own."""
+        return "optimum"
+
+    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
+        """Search and prove, on the very objective that the methods have."""
+        result = exact(*setting.problem(instance, size), max_nodes=self.max_nodes)
+        proof = result.certificate
+        assert proof is not None
+        return {**_figures(result), "upper_bound": proof.upper_bound, "proven": proof.ratio}
+
+
+@dataclass(frozen=True)
+class Plain(Procedure):
+    """A method as plainly as possible: every value is a refit, see ``swapwise.paper.plain``.
+
+    >>> Plain("modular").name, Plain("oblivious", ARBITRARY).name
+    ('plain modular', 'plain oblivious from arbitrary')
+    """
+
+    method: str
+    start: str = EMPTY
+
+    @property
+    def name(self) -> str:
+        """The method, said to be plain, and its start unless it is empty."""
+        return f"plain {self.method}" + ("" if self.start == EMPTY else f" from {self.start}")
+
+    @property
+    def part(self) -> str:
+        """All plain programs are one part."""
+        return "plain"
+
+    @property
+    def repeats(self) -> int:
+        """Once: most runs take long enough to be timed well."""
+        return 1
+
+    @property
+    def printed_start(self) -> str | None:
+        """Its start, if it is a search of the paper."""
+        return self.start if self.method in LOCAL_SEARCHES else None
+
+    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
+        """Run the plain program, always with one M for all moves."""
+        f, constraint = setting.plain_problem(instance, size)
+        outcome: Outcome | SystemOutcome
+        if self.method in LOCAL_SEARCHES:
+            M = setting.published_smoothness(setting.problem(instance, size)[0])
+            start = arbitrary_start(constraint, f.n) if self.start == ARBITRARY else set()
+            outcome = exchange_search(f, constraint.exchanges, self.method, start, M, tol=PLAIN_TOL)
+        elif self.method == "random-residual-greedy":
+            outcome = random_residual_greedy(f, constraint, f.n, np.random.default_rng(seed))
+        else:
+            outcome = modular(f, constraint, f.n, constraint.heaviest)
+        return {"value": outcome.value, "n_iter": len(outcome.trace)}
+
+
+def _figures(result: SearchResult) -> dict[str, Any]:
+    if result.status == Status.INTERRUPTED:
+        raise Interrupted
+    return {
+        "value": float(result.value),
+        "n_iter": result.strategies[-1].n_moves,  # those of the method, which comes after its start
+        "n_evaluations": result.n_evaluations,
+        "status": str(result.status),
+    }
