@@ -93,7 +93,7 @@ def ising_certificates() -> Iterator[Proven]:
     """Certify the structure of an Ising model with 20 vertices of degree 3."""
     instance = paper_ising(n_vertices=20, degree=3, random_state=0)
     for ridge in (0.01, 0.1):
-        objective = sw.IsingPseudoLikelihood(instance.spins, ridge=ridge)
+        objective = sw.graphs.IsingPseudoLikelihood(instance.spins, ridge=ridge)
         yield proven("Ising, 20 vertices", ridge, objective, sw.BMatching.complete(20, 3))
 
 

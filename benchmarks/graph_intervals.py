@@ -84,7 +84,7 @@ def coverage(
     truth = random_couplings(rng, sizes)
     X = gibbs_samples(truth, np.zeros(N_VERTICES), n_samples, BURN_IN, rng)
     begin = perf_counter()
-    boot = sw.bootstrap_graph(MODELS[name](truth), X, n_boots, n_jobs=n_jobs)
+    boot = sw.graphs.bootstrap_graph(MODELS[name](truth), X, n_boots, n_jobs=n_jobs)
     seconds = perf_counter() - begin
     true = truth[np.triu_indices(N_VERTICES, 1)]
     edges = boot.edges

@@ -51,7 +51,9 @@ class Answer:
 def search(instance: IsingInstance, degree: int, method: str, start: str) -> IndexArray:
     """Search as the paper does, from the empty set, or as the library does by default."""
     constraint = sw.BMatching.complete(instance.spins.shape[1], degree)
-    return sw.maximize(sw.IsingPseudoLikelihood(instance.spins), constraint, method, start=start).support
+    return sw.maximize(
+        sw.graphs.IsingPseudoLikelihood(instance.spins), constraint, method, start=start
+    ).support
 
 
 def estimator(instance: IsingInstance, degree: int) -> IndexArray:
@@ -83,7 +85,7 @@ def compare(n_vertices: int, degree: int, n_samples: int, trials: int) -> list[A
     answers = []
     for trial in range(trials):
         instance = paper_ising(n_vertices, degree, n_samples=n_samples, random_state=trial)
-        objective, found = sw.IsingPseudoLikelihood(instance.spins), {}
+        objective, found = sw.graphs.IsingPseudoLikelihood(instance.spins), {}
         for program, learn in learners().items():
             begin = perf_counter()
             edges = learn(instance, degree)

@@ -112,11 +112,13 @@ def shares_of_best(
     """Search by default, and by the same rule from the empty set, which ends at the first local optimum."""
     rows = []
     instances = [paper_ising(n_vertices, 7, random_state=trial) for trial in range(graphs)]
-    sw.maximize(sw.IsingPseudoLikelihood(instances[0].spins), sw.BMatching.complete(n_vertices, 1))  # imports
+    sw.maximize(
+        sw.graphs.IsingPseudoLikelihood(instances[0].spins), sw.BMatching.complete(n_vertices, 1)
+    )  # imports
     for b in degrees:
         shares, constraint = [], sw.BMatching.complete(n_vertices, b)
         for instance in instances:
-            objective = sw.IsingPseudoLikelihood(instance.spins)
+            objective = sw.graphs.IsingPseudoLikelihood(instance.spins)
             found, seconds = timed(1, sw.maximize, objective, constraint)
             plain, plain_seconds = timed(1, partial(sw.maximize, start="empty"), objective, constraint)
             known = [best_of_restarts(objective, constraint, method, restarts) for method in METHODS]
@@ -156,14 +158,14 @@ def learned(trials: int = 3, b: int = 7) -> list[Learned]:
         for trial in range(trials):
             instance = paper_ising(20, 7, random_state=trial)
             result, seconds = timed(1, search, instance, b, method)
-            ratio = result.value / sw.IsingPseudoLikelihood(instance.spins)(instance.edges)
+            ratio = result.value / sw.graphs.IsingPseudoLikelihood(instance.spins)(instance.edges)
             rows.append(Learned(method, trial, seconds, result.n_iter, ratio))
     return rows
 
 
 def search(instance: IsingInstance, b: int, method: str) -> Any:
     """Run the library from the data to the answer."""
-    objective = sw.IsingPseudoLikelihood(instance.spins)
+    objective = sw.graphs.IsingPseudoLikelihood(instance.spins)
     constraint = sw.BMatching.complete(instance.spins.shape[1], b)
     if method == "modular":
         return sw.maximize(objective, constraint, method)

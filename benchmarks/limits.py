@@ -38,7 +38,7 @@ def _response(n_samples: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
 def ising(vertices: int, degree: int = 2, samples: int = 500) -> Problem:
     """Return a graph to learn from noise."""
     spins = np.sign(np.random.default_rng(0).standard_normal((samples, vertices)))
-    f = sw.IsingPseudoLikelihood(spins, ridge=0.01)
+    f = sw.graphs.IsingPseudoLikelihood(spins, ridge=0.01)
     return f, sw.BMatching(f.edges, degree)
 
 

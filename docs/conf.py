@@ -15,8 +15,6 @@ from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 from sphinx.util.inspect import TypeAliasForwardRef
 
-import swapwise
-
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 import inventories
 import mathml
@@ -123,9 +121,10 @@ class LinkPublicNames(SphinxTransform):
         """Wrap every literal that is a public name, unless it is in a link or a heading already."""
         for literal in list(self.document.findall(nodes.literal)):
             name = literal.astext().removeprefix("sw.").removesuffix("(...)")
-            if name not in swapwise.__all__ or not _may_link(literal):
+            home = members.HOMES.get(name.rpartition(".")[2])
+            if home is None or not _may_link(literal):
                 continue
-            link = pending_xref("", refdomain="py", reftype="obj", reftarget=f"swapwise.{name}", refwarn=True)
+            link = pending_xref("", refdomain="py", reftype="obj", reftarget=home, refwarn=True)
             link["refdoc"] = self.env.docname
             literal.replace_self(link)
             link += literal
@@ -164,13 +163,12 @@ def shorten_factories(
 def find_by_home(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Node
 ) -> nodes.Node | None:
-    """Find a public function by the module that it is written in, as Sphinx finds classes by itself."""
-    target = str(node["reftarget"])
-    name = target.rpartition(".")[2]
-    if not (target.startswith("swapwise.") and name in swapwise.__all__):
+    """Find a public name by the module that it is written in, or by itself, as See Also sections have it."""
+    package, _, name = str(node["reftarget"]).rpartition(".")
+    if name not in members.HOMES or package.split(".")[0] not in ("", "swapwise"):
         return None
     python = env.domains["py"]
-    return python.resolve_xref(env, node["refdoc"], app.builder, "obj", f"swapwise.{name}", node, content)
+    return python.resolve_xref(env, node["refdoc"], app.builder, "obj", members.HOMES[name], node, content)
 
 
 def link_within_the_site(app: Sphinx, docname: str, source: list[str]) -> None:

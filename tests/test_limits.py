@@ -38,7 +38,7 @@ class Ticking(Clock):
 
 def ising(n_vertices):
     spins = np.sign(np.random.default_rng(0).standard_normal((500, n_vertices)))
-    f = sw.IsingPseudoLikelihood(spins, ridge=0.01)
+    f = sw.graphs.IsingPseudoLikelihood(spins, ridge=0.01)
     return f, sw.BMatching(f.edges, 2)
 
 

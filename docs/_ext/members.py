@@ -16,7 +16,14 @@ import swapwise
 from swapwise.search.methods import Method
 from swapwise.search.rules import Pivot
 
-CONTRACTS = (swapwise.SetFunction, swapwise.SparseObjective, swapwise.State, swapwise.SparseState)
+PACKAGES = ("swapwise", "swapwise.theory", "swapwise.graphs", "swapwise.extending")
+#: Every public name, and where its page in the reference is
+HOMES = {
+    name: f"{package}.{name}" for package in PACKAGES for name in importlib.import_module(package).__all__
+}
+
+CONTRACTS = (swapwise.SetFunction, swapwise.SparseObjective)
+CONTRACTS += (swapwise.extending.State, swapwise.extending.SparseState)
 CONTRACTS += (swapwise.Constraint, swapwise.IndependenceSystem, swapwise.Matroid)
 OF_OBJECTIVES = {"coef", "value_at", "gradient_at", "edges", "n_observed", "best_diagonal"}
 OF_OBJECTIVES |= {"from_covariance", "from_jax"}

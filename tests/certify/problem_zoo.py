@@ -130,7 +130,7 @@ def ising(random: Random, n: int) -> sw.SetFunction:
     edges = list(combinations(range(vertices), 2))[:n]
     ridge, fields = random.choice([0.05, 0.5]), bool(random.integers(2))
     weight = random.choice([0.0, 1.0, 2.5], 25) if random.integers(2) else None
-    return sw.IsingPseudoLikelihood(spins(random, vertices), ridge, fields, edges, weight)
+    return sw.graphs.IsingPseudoLikelihood(spins(random, vertices), ridge, fields, edges, weight)
 
 
 Builder = Callable[[Random, int], sw.SetFunction]

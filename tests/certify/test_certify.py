@@ -103,7 +103,7 @@ def test_no_bound_is_below_the_optimum_of_any_objective(kind, closed_form):
 @pytest.mark.parametrize("fields", [False, True])
 def test_no_bound_is_below_the_optimum_of_an_ising_model(constraint, fields):
     for seed, ridge in enumerate([0.1] if fields else [0.01, 0.1, 1.0]):
-        objective = sw.IsingPseudoLikelihood(spins(np.random.default_rng(seed), 4), ridge, fields)
+        objective = sw.graphs.IsingPseudoLikelihood(spins(np.random.default_rng(seed), 4), ridge, fields)
         check_certificate(objective, constraint, sw.certify(objective, constraint, gap=0.0))
         check_certificate(objective, constraint, sw.certify(objective, constraint, constraint.forced))
 

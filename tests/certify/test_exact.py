@@ -120,7 +120,7 @@ def test_the_best_set_of_any_objective_is_found(kind, closed_form):
 @pytest.mark.parametrize("constraint", GRAPH_CONSTRAINTS, ids=repr)
 @pytest.mark.parametrize("fields", [False, True])
 def test_the_best_graph_is_found(constraint, fields):
-    objective = sw.IsingPseudoLikelihood(spins(np.random.default_rng(3), 4), 0.1, fields)
+    objective = sw.graphs.IsingPseudoLikelihood(spins(np.random.default_rng(3), 4), 0.1, fields)
     check_exact(objective, constraint, sw.exact(objective, constraint))
     if not fields:
         check_from_the_worst(objective, constraint)
@@ -129,7 +129,7 @@ def test_the_best_graph_is_found(constraint, fields):
 def test_a_graph_whose_bound_comes_down_to_its_value_is_proven():
     """A slack of rounding fixes all that could be better; the bound is then what it was fixed against."""
     samples = paper_ising(8, 4, random_state=6, burn_in=200, thin=20).spins
-    objective, constraint = sw.IsingPseudoLikelihood(samples), sw.BMatching.complete(8, 1)
+    objective, constraint = sw.graphs.IsingPseudoLikelihood(samples), sw.BMatching.complete(8, 1)
     check_exact(objective, constraint, sw.exact(objective, constraint))
 
 
@@ -137,7 +137,7 @@ def test_a_graph_whose_bound_comes_down_to_its_value_is_proven():
 @pytest.mark.parametrize(("trial", "b"), [(0, 2), (2, 3), (3, 5)])
 def test_graphs_are_proven_although_some_have_couplings_without_a_maximum(trial, b):
     seed = np.random.SeedSequence([2020, trial, *b"ising-10"])
-    objective = sw.IsingPseudoLikelihood(paper_ising(10, 5, random_state=seed).spins)
+    objective = sw.graphs.IsingPseudoLikelihood(paper_ising(10, 5, random_state=seed).spins)
     result = sw.exact(objective, sw.BMatching.complete(10, b))
     assert result.status is sw.Status.OPTIMAL
     assert result.certificate.upper_bound >= sw.maximize(objective, sw.BMatching.complete(10, b)).value

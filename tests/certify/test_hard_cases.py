@@ -192,7 +192,7 @@ def test_spins_of_any_size(fields, scale, ridge):
         random = np.random.default_rng(seed)
         spins = random.choice([-1.0, 1.0], (12, 4))
         spins = random.standard_cauchy((12, 4)) if scale == "heavy tails" else scale * spins
-        objective = sw.IsingPseudoLikelihood(spins, ridge=ridge, fields=fields)
+        objective = sw.graphs.IsingPseudoLikelihood(spins, ridge=ridge, fields=fields)
         check_proofs(objective, sw.BMatching(objective.edges, b=2))
 
 
@@ -260,7 +260,7 @@ def test_a_part_is_not_lost_between_its_halves(monkeypatch):
 
 def test_spins_with_fields_are_bounded_vertex_by_vertex():
     random = np.random.default_rng(0)
-    objective = sw.IsingPseudoLikelihood(random.choice([-1.0, 1.0], (50, 6)), ridge=0.01, fields=True)
+    objective = sw.graphs.IsingPseudoLikelihood(random.choice([-1.0, 1.0], (50, 6)), ridge=0.01, fields=True)
     certificate = sw.certify(objective, sw.BMatching(objective.edges, b=2), gap=0.0)
     assert "blocks" in certificate.bounds
     assert certificate.optimal or certificate.better is not None
@@ -272,7 +272,7 @@ def test_parts_of_a_sum_bound_the_whole():
     for fields in (False, True):
         for ridge in (0.0, 0.1):
             spins = random.choice([-1.0, 1.0], (40, 5))
-            objective = sw.IsingPseudoLikelihood(spins, ridge=ridge, fields=fields)
+            objective = sw.graphs.IsingPseudoLikelihood(spins, ridge=ridge, fields=fields)
             answer = np.array([0, 3, 7])
             summands = objective.summands(objective.coef(answer))
             for support in (answer, np.array([1, 2, 3]), np.arange(10), np.array([], dtype=int)):

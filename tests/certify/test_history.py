@@ -152,7 +152,7 @@ def test_a_short_record_is_kept_as_a_whole():
 
 def test_moves_of_a_long_search_are_thinned_out():
     value = np.sqrt(np.arange(1, 5001))
-    moves = [sw.Event(k, (), (), np.array([0]), value[k], float(k)) for k in range(5000)]
+    moves = [sw.extending.Event(k, (), (), np.array([0]), value[k], float(k)) for k in range(5000)]
     events = ProofHistory(moves, value[-1]).down_to(np.inf)
     assert MOST_EVENTS / 8 < len(events) <= MOST_EVENTS + 1
     assert (events[0].value, events[-1].value) == (value[0], value[-1])

@@ -351,7 +351,7 @@ def strongly_concave_problem(random, n=6):
         X, y = random.standard_normal((3, n)), random.standard_normal(3)
         objective = sw.LeastSquares(X, y, ridge=float(random.choice([0.1, 1.0])))
     elif kind == "ising":
-        objective = sw.IsingPseudoLikelihood(ising(random, n).spins.T, 0.2, edges=COMPLETE)
+        objective = sw.graphs.IsingPseudoLikelihood(ising(random, n).spins.T, 0.2, edges=COMPLETE)
     else:
         objective = OBJECTIVES[kind](random, n)
     problem = Problem(objective)
@@ -622,7 +622,7 @@ def test_nodes_of_set_functions_lose_no_set_above_the_target(random):
 @settings(max_examples=30)
 @given(randoms)
 def test_nodes_of_blocks_lose_no_set_above_the_target(random):
-    objective = sw.IsingPseudoLikelihood(ising(random, 6).spins.T, 0.2, edges=COMPLETE)
+    objective = sw.graphs.IsingPseudoLikelihood(ising(random, 6).spins.T, 0.2, edges=COMPLETE)
     constraint, allows = some_specimen(random)
     support = constraint.random_set(constraint.forced, random)
     node = root_node(objective, Region.of(constraint), support, Clock())

@@ -48,7 +48,7 @@ def some_ising(random, n_vertices, ridges=(0.0, 0.01, 0.2)):
     weight = random.integers(0, 3, len(spins)) + (np.arange(len(spins)) == 0)
     pairs = list(combinations(range(n_vertices), 2))
     kept = [pair for pair in pairs if random.random() < 0.9] or pairs
-    return sw.IsingPseudoLikelihood(
+    return sw.graphs.IsingPseudoLikelihood(
         spins,
         ridge=float(random.choice(ridges)),
         fields=bool(random.integers(2)),
@@ -192,7 +192,7 @@ def test_no_set_of_a_summand_is_above_the_bound_among_candidates(random):
 
 def test_lists_are_cut_at_the_threshold_that_they_state(monkeypatch):
     monkeypatch.setattr(subsets, "MOST_LISTED", 5)
-    objective = sw.IsingPseudoLikelihood(spins_of(np.random.default_rng(1), 40, 8), ridge=0.1)
+    objective = sw.graphs.IsingPseudoLikelihood(spins_of(np.random.default_rng(1), 40, 8), ridge=0.1)
     summand = objective.summands(np.zeros(objective.n))[0]
     found = SubsetSearch(summand, np.zeros(7), 3, -np.inf, Clock()).run(NOTHING, np.arange(7))
     values = np.concatenate(
@@ -217,7 +217,7 @@ def test_prices_make_summands_agree():
     )
     # Each element costs 1 in all, and a set of one element gives that back.
     assert table.choose(rows, SetPrices(np.array([-1.0, 0, 0, -1.0, 0.0]), 1.0)).bound == pytest.approx(3.0)
-    objective = sw.IsingPseudoLikelihood(np.ones((2, 2)) * [1, -1], ridge=0.1)
+    objective = sw.graphs.IsingPseudoLikelihood(np.ones((2, 2)) * [1, -1], ridge=0.1)
     node = SummandNode(objective, table, Region.of(sw.Uniform(2, 1)))
     node.tighten(3.0, Clock())
     assert node.bound == pytest.approx(3.0)
@@ -239,14 +239,14 @@ def test_a_summand_of_which_nothing_is_listed_is_bounded_by_what_is_known_of_the
 
 def test_thirty_vertices_are_proven_in_seconds():
     instance = paper_ising(30, 3, n_samples=500, random_state=1, thin=20, burn_in=500)
-    objective = sw.IsingPseudoLikelihood(instance.spins, ridge=0.01, fields=True)
+    objective = sw.graphs.IsingPseudoLikelihood(instance.spins, ridge=0.01, fields=True)
     certificate = sw.certify(objective, sw.BMatching(objective.edges, 3), time_limit=60)
     assert certificate.ratio > 0.999
 
 
 def test_time_limits_and_searches_that_take_too_long(monkeypatch):
     instance = paper_ising(24, 3, n_samples=100, random_state=1, thin=5, burn_in=100)
-    objective = sw.IsingPseudoLikelihood(instance.spins, ridge=0.01)
+    objective = sw.graphs.IsingPseudoLikelihood(instance.spins, ridge=0.01)
     constraint = sw.BMatching(objective.edges, 3)
     answer = sw.maximize(objective, constraint)
     begin = perf_counter()

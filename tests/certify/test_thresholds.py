@@ -62,8 +62,8 @@ def some_graph(random):
     data = random.standard_normal((random.integers(3, 20), 5)) + random.integers(3) * random.standard_normal()
     ridge = float(random.choice([0.0, 1e-3, 0.1]))
     if random.random() < 0.5:
-        return sw.GaussianPseudoLikelihood(data, ridge, edges), edges
-    return sw.IsingPseudoLikelihood(np.sign(data), ridge, bool(random.integers(2)), edges), edges
+        return sw.graphs.GaussianPseudoLikelihood(data, ridge, edges), edges
+    return sw.graphs.IsingPseudoLikelihood(np.sign(data), ridge, bool(random.integers(2)), edges), edges
 
 
 def some_regression(random):

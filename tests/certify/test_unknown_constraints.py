@@ -10,7 +10,7 @@ import swapwise as sw
 from swapwise.constraints.base import MaxWeight
 from swapwise.moves import MoveList
 from swapwise.search.methods.exhaustive import enumerate_sets
-from swapwise.theory.localizability import Localizability
+from swapwise.theory.localizable import Localizability
 from tests.contracts.constraint_zoo import as_array, subsets
 
 
@@ -89,7 +89,7 @@ def test_sparse_objectives_get_none_either():
         "modular",
     ):
         assert sw.maximize(objective, KNAPSACK, method).guarantee.by_theorem.vacuous
-    constants = sw.restricted_constants(objective, 5, 5)
+    constants = sw.theory.restricted_constants(objective, 5, 5)
     for method in ("oblivious", "semi-oblivious", "greedy", "modular"):
         assert "no theorem is known for constraints" in sw.guarantee(method, KNAPSACK, constants).reason
 

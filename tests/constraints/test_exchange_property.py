@@ -44,7 +44,7 @@ def test_the_smallest_p_is_that_of_the_definition(seeds):
     for seed in seeds:
         n, allowed = some_family(np.random.default_rng(seed))
         system = sw.OracleSystem(n, lambda s, allowed=allowed: frozenset(s.tolist()) in allowed)
-        found = sw.smallest_p(system)
+        found = sw.theory.smallest_p(system)
         assert is_exchange_system(allowed, found.p)
         if found.p == 1:
             assert found.S is found.T is None
@@ -57,23 +57,23 @@ def test_the_smallest_p_is_that_of_the_definition(seeds):
 
 
 def test_families_of_which_p_is_known():
-    assert sw.smallest_p(sw.Uniform(6, 3)).p == 1
-    assert sw.smallest_p(sw.BMatching.complete(5, 2)).p == 2
-    assert sw.smallest_p(sw.SetPacking([{0}, {1}, {2}, {0, 1, 2}])).p == 3
+    assert sw.theory.smallest_p(sw.Uniform(6, 3)).p == 1
+    assert sw.theory.smallest_p(sw.BMatching.complete(5, 2)).p == 2
+    assert sw.theory.smallest_p(sw.SetPacking([{0}, {1}, {2}, {0, 1, 2}])).p == 3
     k4 = sw.Graphic([(a, b) for b in range(4) for a in range(b)])
-    assert sw.smallest_p(k4).p == 2  # a matroid that is not strongly base orderable
-    assert sw.smallest_p(sw.Uniform(0, 0)).p == 1
+    assert sw.theory.smallest_p(k4).p == 2  # a matroid that is not strongly base orderable
+    assert sw.theory.smallest_p(sw.Uniform(0, 0)).p == 1
 
 
 def test_what_it_cannot_look_at_is_refused():
     with pytest.raises(TypeError, match="expected a constraint, got 3"):
-        sw.smallest_p(3)
+        sw.theory.smallest_p(3)
     with pytest.raises(
         ValueError, match=r"feasible up to 12 elements; got Uniform\(n=13, k=2\)\. On some of"
     ):
-        sw.smallest_p(sw.Uniform(13, 2))
+        sw.theory.smallest_p(sw.Uniform(13, 2))
     with pytest.raises(ValueError, match="only if every subset of an allowed set is allowed"):
-        sw.smallest_p(sw.Hierarchy(2, {0: [1]}, 2))
+        sw.theory.smallest_p(sw.Hierarchy(2, {0: [1]}, 2))
 
 
 class OfThree(sw.IndependenceSystem):

@@ -111,10 +111,10 @@ def test_newcomers_take_the_place_of_what_others_need():
     # 2 needs 0 or 1, and 1 comes with 3.
     either = sw.Hierarchy(5, {2: [0, 1], 3: [1]}, 3, kind="weak")
     moves = [move for batch in either.moves(np.array([0, 2, 4])) for move in batch.to_list().moves()]
-    assert sw.Move((1, 3), (0, 4)) in moves
+    assert sw.extending.Move((1, 3), (0, 4)) in moves
     apart = sw.Intersection(either, sw.Conflicts(5, [(0, 3)]))
     moves = [move for batch in apart.moves(np.array([0, 2])) for move in batch.to_list().moves()]
-    assert sw.Move((1, 3), (0,)) in moves
+    assert sw.extending.Move((1, 3), (0,)) in moves
 
 
 def test_a_parent_of_negative_weight_is_chosen_where_its_child_is_worth_it():

@@ -34,12 +34,12 @@ from swapwise import (
     SetPacking,
     Transversal,
     Uniform,
-    smallest_p,
 )
 from swapwise.constraints import oracle_system as oracles
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.packing import PackingSystem
 from swapwise.moves import MoveList, SwapGrid
+from swapwise.theory import smallest_p
 
 LARGEST = 6  # elements: 64 subsets, so that all of them can be looked at
 

@@ -22,17 +22,15 @@ from swapwise import (
     CustomSetFunction,
     FacilityLocation,
     Gamma,
-    GaussianPseudoLikelihood,
     GroupLeastSquares,
-    IsingPseudoLikelihood,
     LeastSquares,
     Linear,
     Logistic,
-    MixedPseudoLikelihood,
     Multinomial,
     NegativeBinomial,
     Poisson,
 )
+from swapwise.graphs import GaussianPseudoLikelihood, IsingPseudoLikelihood, MixedPseudoLikelihood
 from swapwise.moves import NOTHING, Move, MoveList, SwapGrid
 from swapwise.objectives.base import SetFunction
 

@@ -181,7 +181,7 @@ def test_moves_lead_from_set_to_set(names, seed):
     # Not only what is feasible is told to be.
     others = np.setdiff1d(np.arange(case.constraint.n), case.support)
     droppable = np.setdiff1d(case.support, case.constraint.forced)
-    pairs = sw.MoveList(
+    pairs = sw.extending.MoveList(
         np.array([[e, f] for e in others for f in others if e < f], dtype=np.intp).reshape(-1, 2),
         np.tile(droppable[:1], (len(others) * (len(others) - 1) // 2, 1)),
     )

@@ -254,10 +254,10 @@ class Knapsack(sw.IndependenceSystem):
     def _is_independent(self, support):
         return bool(self.costs[support].sum() <= self.budget)
 
-    def moves(self, support, q=1, candidates=None) -> Iterator[sw.MoveList]:
+    def moves(self, support, q=1, candidates=None) -> Iterator[sw.extending.MoveList]:
         yield self._listed(support, lambda drops: drops)
 
-    def cheapest_drops(self, support, cost, q=1) -> Iterator[sw.MoveList]:
+    def cheapest_drops(self, support, cost, q=1) -> Iterator[sw.extending.MoveList]:
         yield self._listed(support, lambda drops: [min(drops, key=lambda d: cost[list(d)].sum())])
 
     def _listed(self, support, pick: Callable[[list[tuple[int, ...]]], Iterable[tuple[int, ...]]]):
@@ -273,12 +273,12 @@ class Knapsack(sw.IndependenceSystem):
         width = max((len(drop) for _, drop in rows), default=0)
         dropped = np.array([[*drop, *[-1] * (width - len(drop))] for _, drop in rows], dtype=np.intp)
         added = np.array([[element] for element, _ in rows], dtype=np.intp)
-        return sw.MoveList(added.reshape(-1, 1), dropped.reshape(len(rows), width))
+        return sw.extending.MoveList(added.reshape(-1, 1), dropped.reshape(len(rows), width))
 
     def _max_weight(self, weights, clock):
         sets = (np.array(s, dtype=np.intp) for k in range(self.n + 1) for s in combinations(range(self.n), k))
         best = max((s for s in sets if self._is_independent(s)), key=lambda s: weights[s].sum())
-        return sw.MaxWeight(best, float(weights[best].sum()))
+        return sw.extending.MaxWeight(best, float(weights[best].sum()))
 
 
 def own_knapsack(random: Random, n: int, edges: Edges) -> Family:

@@ -236,7 +236,7 @@ def ising(random: Random, n: int, edges: Edges) -> Objective:
     rows = vertices * samples
     return Objective(
         "IsingPseudoLikelihood",
-        lambda: sw.IsingPseudoLikelihood(given, ridge, fields, edges),
+        lambda: sw.graphs.IsingPseudoLikelihood(given, ridge, fields, edges),
         f"ridge {ridge:g}{', fields' if fields else ''}{', missing' if missing.any() else ''}",
         likelihood=Likelihood(
             "logistic",

@@ -146,7 +146,7 @@ def _search(random: Random) -> Call:
 
 def _ising(random: Random) -> Call:
     spins = np.sign(random.standard_normal((200, int(random.integers(6, 14)))))
-    f = sw.IsingPseudoLikelihood(spins, ridge=0.01)
+    f = sw.graphs.IsingPseudoLikelihood(spins, ridge=0.01)
     constraint = sw.BMatching(f.edges, 2)
     return Call("maximize Ising", lambda: sw.maximize(f, constraint), f, constraint)
 

@@ -17,7 +17,7 @@ def some_graph(random, n_samples, weight):
     spins = random.choice([-1.0, 1.0], (n_samples, int(random.integers(3, 7))))
     if random.random() < 0.3:
         spins = np.where(random.random(spins.shape) < 0.15, np.nan, spins)
-    return sw.IsingPseudoLikelihood(spins, fields=bool(random.integers(2)), sample_weight=weight)
+    return sw.graphs.IsingPseudoLikelihood(spins, fields=bool(random.integers(2)), sample_weight=weight)
 
 
 def some_regression(random, n_samples, weight):
@@ -56,7 +56,10 @@ def test_every_set_has_a_bound_just_above_its_value(make):
 
 def test_margins_too_many_for_a_linear_program_are_bounded_by_a_perfect_prediction(monkeypatch):
     X, y = np.array([[1.0], [0.0], [0.0], [0.0]]), [1, 1, 0, 0]
-    for objective in (sw.Logistic(X, y), sw.IsingPseudoLikelihood(np.array([[1, 1], [1, -1], [1, 1]]))):
+    for objective in (
+        sw.Logistic(X, y),
+        sw.graphs.IsingPseudoLikelihood(np.array([[1, 1], [1, -1], [1, 1]])),
+    ):
         monkeypatch.setattr(suprema, "MOST_NUMBERS", 10**9)
         assert objective.margins(np.array([0])) is not None
         for module in ("glm.likelihood", "ising.objective"):

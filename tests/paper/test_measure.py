@@ -102,7 +102,7 @@ def test_graphs_are_compared_with_the_true_one():
     row = row_of("ising-10", "modular", 5)
     instance, yardstick = instance_of(ISING_10, 0, 0)
     with one_core():  # which keeps the warning that the data are separable to itself
-        value = sw.IsingPseudoLikelihood(instance.spins)(instance.edges)
+        value = sw.graphs.IsingPseudoLikelihood(instance.spins)(instance.edges)
     assert yardstick == pytest.approx(value, rel=1e-12)
     assert row["quality"] == pytest.approx(row["value"] / yardstick, rel=1e-12)
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swapwise import BMatching, IsingPseudoLikelihood, LeastSquares, NonOblivious, Partition, maximize
+from swapwise import BMatching, LeastSquares, NonOblivious, Partition, maximize
+from swapwise.graphs import IsingPseudoLikelihood
 
 DATA = Path(__file__).parent.parent / "data"
 REGRESSION = np.load(DATA / "published_regression.npz")

@@ -11,7 +11,6 @@ from swapwise import (
     BMatching,
     Gamma,
     Graphic,
-    IsingPseudoLikelihood,
     Laminar,
     Logistic,
     Multinomial,
@@ -23,6 +22,7 @@ from swapwise import (
     maximize,
 )
 from swapwise.clock import Budget, Clock
+from swapwise.graphs import IsingPseudoLikelihood
 from swapwise.graphs.ising.spin_data import sigmoid
 from swapwise.search import model_rounds
 from swapwise.search.loop import Trace, run

@@ -7,17 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapwise import (
-    BMatching,
-    Graphic,
-    Intersection,
-    IsingPseudoLikelihood,
-    Oblivious,
-    Status,
-    Uniform,
-    maximize,
-)
+from swapwise import BMatching, Graphic, Intersection, Oblivious, Status, Uniform, maximize
 from swapwise.clock import Clock, OutOfTime
+from swapwise.graphs import IsingPseudoLikelihood
 from swapwise.graphs.ising.state import IsingState
 from swapwise.objectives.base import State
 

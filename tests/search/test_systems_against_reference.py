@@ -13,7 +13,6 @@ from swapwise import (
     Coverage,
     Graphic,
     Intersection,
-    IsingPseudoLikelihood,
     LeastSquares,
     NonOblivious,
     Partition,
@@ -22,6 +21,7 @@ from swapwise import (
     Uniform,
     maximize,
 )
+from swapwise.graphs import IsingPseudoLikelihood
 from swapwise.moves import MoveList
 from swapwise.paper.instances import paper_regression
 from swapwise.paper.plain.ising import PlainIsing

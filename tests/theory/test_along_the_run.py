@@ -13,7 +13,7 @@ from swapwise.theory.along_the_run import FORMULAS, guarantee_at, head_of
 from swapwise.theory.bounds import bound_from_concavity, tangent_at
 from swapwise.theory.constants import Constant, restricted_constants
 from swapwise.theory.guarantees import guarantee
-from swapwise.theory.localizability import check_localizability, localizability
+from swapwise.theory.localizable import check_localizability, localizability
 from swapwise.theory.methods import fixed_set_ratio
 from swapwise.theory.ratios import SubmodularityRatios, submodularity_ratios
 from swapwise.theory.runs import guarantee_of
@@ -291,16 +291,16 @@ def test_the_bound_needs_no_diagonal_to_be_right():
 
 
 def test_the_table_has_every_method_and_takes_an_objective():
-    table = sw.guarantee_table(sw.Uniform(6, 2), sw.LeastSquares(np.eye(6) + 0.1, np.ones(6)))
+    table = sw.theory.guarantee_table(sw.Uniform(6, 2), sw.LeastSquares(np.eye(6) + 0.1, np.ones(6)))
     assert {*PIVOTS, *METHODS} <= set(table.method)
     assert table.ratio.is_monotonic_decreasing
     assert (table.reason != "").equals(table.ratio == 0)
     ratios = SubmodularityRatios.of_submodular()
-    table = sw.guarantee_table(sw.BMatching.complete(4, 1), ratios).set_index("method")
+    table = sw.theory.guarantee_table(sw.BMatching.complete(4, 1), ratios).set_index("method")
     assert table.ratio["greedy"] == pytest.approx(1 / 3)
     assert "for a matroid" in table.reason["random-residual-greedy"]
     with pytest.raises(TypeError, match="nothing is known"):
-        sw.guarantee_table(sw.Uniform(3, 2), sw.CustomSetFunction(len, n=3))
+        sw.theory.guarantee_table(sw.Uniform(3, 2), sw.CustomSetFunction(len, n=3))
 
 
 @pytest.mark.parametrize("forced", [[], [0]])

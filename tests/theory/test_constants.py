@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapwise import IsingPseudoLikelihood, LeastSquares, Linear, SparseObjective
+from swapwise import LeastSquares, Linear, SparseObjective
+from swapwise.graphs import IsingPseudoLikelihood
 from swapwise.theory import constants
 from swapwise.theory.constants import Constant, restricted_constants
 from tests.contracts.objective_zoo import ising, least_squares, masks

@@ -15,7 +15,7 @@ from swapwise.theory.guarantees import (
     iterations_for,
     local_search_ratio,
 )
-from swapwise.theory.localizability import Localizability
+from swapwise.theory.localizable import Localizability
 from swapwise.theory.ratios import SubmodularityRatios
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set", "ignore:.*linearly independent")

@@ -11,7 +11,7 @@ import swapwise as sw
 from swapwise.search.rules import Pivot
 from swapwise.theory.constants import restricted_constants
 from swapwise.theory.guarantees import guarantee
-from swapwise.theory.localizability import Localizability
+from swapwise.theory.localizable import Localizability
 from swapwise.theory.runs import guarantee_of
 from swapwise.theory.statement import ALONG_THE_RUN
 from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
@@ -125,7 +125,7 @@ def test_promises_for_ising_models_are_kept(constraint):
         rng = np.random.default_rng(seed)
         spins = np.where(rng.random((20, 4)) < 0.5, 1.0, -1.0)
         spins[:, 1] = np.where(rng.random(20) < 0.8, spins[:, 0], -spins[:, 0])
-        objective = sw.IsingPseudoLikelihood(spins, ridge=1.0, fields=bool(seed % 2))
+        objective = sw.graphs.IsingPseudoLikelihood(spins, ridge=1.0, fields=bool(seed % 2))
         best = sw.maximize(objective, constraint, "exhaustive").value
         for rule in RULES[:-1]:
             promise = check_promise(objective, constraint, rule, best)

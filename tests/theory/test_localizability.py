@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from swapwise import Coverage, CustomSetFunction, LeastSquares, Linear, Uniform, maximize
 from swapwise.theory import localizability as module
 from swapwise.theory.constants import restricted_constants
-from swapwise.theory.localizability import (
+from swapwise.theory.localizable import (
     Counterexample,
     Localizability,
     check_localizability,

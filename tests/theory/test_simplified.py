@@ -47,14 +47,14 @@ def test_the_best_constants_are_those_of_all_bijections():
         f, s = a_function(rng)
         rows = np.array(list(inequalities(f, s)))
         scale = rows[:, :2].max() or 1.0
-        found = sw.localizability(f, s, 2, simplified=True)
+        found = sw.theory.localizability(f, s, 2, simplified=True)
         assert (found.s, found.t, found.beta2, found.simplified) == (s, 2, 0.0, True)
         assert (rows @ [found.beta1, -found.alpha, 1.0] >= -1e-8 * scale * (1 + found.beta1)).all()
         if rows[:, 1].any():
             assert found.ratio() == pytest.approx(best_ratio_by_hand(rows), rel=1e-5, abs=1e-8), seed
-        assert sw.check_localizability(f, found.alpha, found.beta1, 0.0, s, 2, simplified=True) is None
+        assert sw.theory.check_localizability(f, found.alpha, found.beta1, 0.0, s, 2, simplified=True) is None
         alpha, beta = rng.choice([0.3, 0.7, 1.0, 1.5], 2)
-        wrong = sw.check_localizability(f, alpha, beta / 2, beta / 2, s, 2, simplified=True)
+        wrong = sw.theory.check_localizability(f, alpha, beta / 2, beta / 2, s, 2, simplified=True)
         margin = (rows @ [beta, -alpha, 1.0]).min()
         assert (wrong is None) == (margin >= -1e-8 * scale)
         if wrong is not None:
@@ -67,7 +67,7 @@ def test_the_best_constants_are_those_of_all_bijections():
 def test_from_a_base_the_guarantee_holds_and_is_no_smaller_than_the_general_one(seed):
     rng = np.random.default_rng(seed)
     f, s = a_function(rng)
-    few, general = sw.localizability(f, s, 2, simplified=True), sw.localizability(f, s, 2)
+    few, general = sw.theory.localizability(f, s, 2, simplified=True), sw.theory.localizability(f, s, 2)
     assert few.ratio() >= general.ratio() - 1e-6
     matroid = sw.Uniform(f.n, s)
     best = sw.maximize(f, matroid, "exhaustive").value
@@ -87,7 +87,9 @@ def test_it_guarantees_more_on_regressions():
     for _ in range(5):
         A = rng.standard_normal((15, 5))
         f = sw.LeastSquares(A, A @ rng.standard_normal(5) + rng.standard_normal(15))
-        ratios.append([sw.localizability(f, 2, 2, simplified=short).ratio() for short in (True, False)])
+        ratios.append(
+            [sw.theory.localizability(f, 2, 2, simplified=short).ratio() for short in (True, False)]
+        )
     simplified, general = np.mean(ratios, axis=0)
     assert simplified > 1.1 * general
 
@@ -95,7 +97,7 @@ def test_it_guarantees_more_on_regressions():
 def test_a_search_that_need_not_end_at_a_base_is_named():
     """No single element has a value, and all pairs have the same: from the empty set, nothing is found."""
     f = sw.CustomSetFunction(lambda chosen: float(len(chosen) >= 2), 4, monotone=True)
-    known = sw.localizability(f, 2, 2, simplified=True)
+    known = sw.theory.localizability(f, 2, 2, simplified=True)
     assert known.ratio() == 1.0
     assert sw.maximize(f, sw.Uniform(4, 2), "oblivious", start="empty").value == 0.0
     stated = sw.guarantee("oblivious", sw.Uniform(4, 2), known)
@@ -103,7 +105,7 @@ def test_a_search_that_need_not_end_at_a_base_is_named():
 
 
 def test_it_is_for_matroids_of_its_rank():
-    known = sw.localizability(sw.Linear([1.0, 2.0, 3.0, 4.0]), 2, 2, simplified=True)
+    known = sw.theory.localizability(sw.Linear([1.0, 2.0, 3.0, 4.0]), 2, 2, simplified=True)
     assert (known.alpha, known.beta1) == (1.0, 1.0)
     with pytest.raises(TypeError, match=r"is for a matroid; localizability\(f, s, t\) is for systems"):
         sw.guarantee("oblivious", sw.BMatching([(0, 1), (1, 2), (2, 3), (3, 0)], 1), known)
@@ -116,14 +118,14 @@ def test_it_is_for_matroids_of_its_rank():
 def test_wrong_arguments_are_named(monkeypatch):
     f = sw.Linear([1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="swaps of two elements, t = 2; got t = 3"):
-        sw.localizability(f, 2, 3, simplified=True)
+        sw.theory.localizability(f, 2, 3, simplified=True)
     with pytest.raises(ValueError, match="p = 1; got p = 2"):
-        sw.localizability(f, 2, 2, p=2, simplified=True)
+        sw.theory.localizability(f, 2, 2, p=2, simplified=True)
     with pytest.raises(ValueError, match=r"sets must have s = 2 elements each, got \[1\]"):
-        sw.localizability(f, 2, 2, sets=[[1], [0, 1]], simplified=True)
+        sw.theory.localizability(f, 2, 2, sets=[[1], [0, 1]], simplified=True)
     with pytest.raises(ValueError, match="3 elements have 0 pairs of sets of size 4"):
-        sw.check_localizability(f, 1.0, 1.0, 0.0, 4, 2, simplified=True)
+        sw.theory.check_localizability(f, 1.0, 1.0, 0.0, 4, 2, simplified=True)
     monkeypatch.setattr(module, "MOST_PAIRS", 8)
     with pytest.raises(ValueError, match="3 elements have 9 pairs of sets of size 2; 1 to 8 are feasible"):
-        sw.localizability(f, 2, 2, simplified=True)
-    assert sw.localizability(f, 2, 2, sets=[[1, 2]], simplified=True).ratio() == pytest.approx(1.0)
+        sw.theory.localizability(f, 2, 2, simplified=True)
+    assert sw.theory.localizability(f, 2, 2, sets=[[1, 2]], simplified=True).ratio() == pytest.approx(1.0)

@@ -60,7 +60,7 @@ class Listed(NamedTuple):
 class SubsetSearch:
     """Lists the sets of one summand that, with prices on their elements, may exceed a threshold.
 
-    >>> from swapwise import IsingPseudoLikelihood
+    >>> from swapwise.graphs import IsingPseudoLikelihood
     >>> spins = [[1, 1, 1], [1, 1, -1], [-1, -1, 1], [-1, -1, -1], [1, -1, 1], [1, 1, -1]]
     >>> summand = IsingPseudoLikelihood(spins, ridge=0.1).summands(np.zeros(3))[0]
     >>> search = SubsetSearch(summand, np.zeros(2), 1, 0.05, Clock())

@@ -22,7 +22,7 @@ MOST_QUESTIONS, MOST_PAIRED = 4096, 64
 # A slow oracle is asked for no longer than this, once for all sets and once at random.
 SECONDS = 1.0
 
-FINDS_P = "sw.smallest_p finds the p that the family has"
+FINDS_P = "sw.theory.smallest_p finds the p that the family has"
 
 # What proofs ask of a constraint, and theorems, which need a p: a class from outside this library that
 # answers itself is taken at its word.

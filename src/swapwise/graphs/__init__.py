@@ -1,1 +1,30 @@
 """Undirected graphs: pairwise models, their estimators, how stable they are, and their pictures."""
+
+from swapwise.lazy import lazily
+
+_HOMES = {
+    "CaseDropping": "stability.case_dropping",
+    "GaussianPseudoLikelihood": "gaussian.objective",
+    "GraphBootstrap": "stability.bootstrap",
+    "GraphComparison": "stability.comparison",
+    "IsingPseudoLikelihood": "ising.objective",
+    "MixedPseudoLikelihood": "mixed.objective",
+    "bootstrap_graph": "stability.bootstrap",
+    "case_dropping": "stability.case_dropping",
+    "centralities": "stability.centrality",
+    "compare_graphs": "stability.comparison",
+    "plot_case_dropping": "pictures.stability",
+    "plot_centrality": "pictures.stability",
+    "plot_comparison": "pictures.stability",
+    "plot_differences": "pictures.stability",
+    "plot_edge_intervals": "pictures.stability",
+}
+
+__getattr__ = lazily(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+__all__ = sorted(_HOMES)

@@ -1,7 +1,33 @@
 """What is guaranteed of an answer without a proof of its own.
 
-``constants`` are m and M of an objective, ``ratios`` are γ, β and α, and ``localizability`` is the paper's
+``constants`` are m and M of an objective, ``ratios`` are γ, β and α, and ``localizable`` has the paper's
 (α, β₁, β₂). ``guarantees`` has the theorems on local search, ``methods`` those on the other methods, and
 ``table`` all of them. ``along_the_run`` is what is certain of the set that was found, from the ``bounds``
 that proofs use, too, and ``runs`` takes the best of all for a result.
 """
+
+from swapwise.constraints.exchange_property import SmallestP, smallest_p
+from swapwise.theory.constants import Constant, RestrictedConstants, restricted_constants
+from swapwise.theory.localizable import (
+    Counterexample,
+    Localizability,
+    check_localizability,
+    localizability,
+)
+from swapwise.theory.ratios import SubmodularityRatios, submodularity_ratios
+from swapwise.theory.table import guarantee_table
+
+__all__ = [
+    "Constant",
+    "Counterexample",
+    "Localizability",
+    "RestrictedConstants",
+    "SmallestP",
+    "SubmodularityRatios",
+    "check_localizability",
+    "guarantee_table",
+    "localizability",
+    "restricted_constants",
+    "smallest_p",
+    "submodularity_ratios",
+]

@@ -85,7 +85,8 @@ class RestrictedConstants:
 
     Examples
     --------
-    >>> from swapwise import LeastSquares, restricted_constants
+    >>> from swapwise import LeastSquares
+    >>> from swapwise.theory import restricted_constants
     >>> constants = restricted_constants(LeastSquares(2 * np.eye(3), [1.0, 1.0, 0.0]), s=1, t=2)
     >>> constants.m_2s, constants.M_st
     (4 (exact), 4 (exact))

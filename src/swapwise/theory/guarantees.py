@@ -21,7 +21,7 @@ from swapwise.search.methods import Method
 from swapwise.search.plan import NAMES, PIVOTS, require_constraint
 from swapwise.search.rules import NonOblivious, Oblivious, Pivot
 from swapwise.theory.constants import RestrictedConstants
-from swapwise.theory.localizability import Localizability
+from swapwise.theory.localizable import Localizability
 from swapwise.theory.methods import THEOREMS, Case, flat, promise_of
 from swapwise.theory.ratios import SubmodularityRatios
 from swapwise.theory.statement import (
@@ -127,7 +127,7 @@ def guarantee(
     Examples
     --------
     >>> from swapwise import Uniform
-    >>> from swapwise.theory.localizability import Localizability
+    >>> from swapwise.theory.localizable import Localizability
     >>> submodular = Localizability(1.0, 1.0, 1.0, s=4, t=2)
     >>> guarantee("oblivious", Uniform(10, 4), submodular)
     at least 0.5 of the optimum (Theorem 9 of Fujii 2020: α/(β₁ + β₂))

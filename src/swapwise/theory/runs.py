@@ -20,7 +20,7 @@ from swapwise.theory.along_the_run import guarantee_at, head_of
 from swapwise.theory.bounds import Tangent, tangent_at
 from swapwise.theory.constants import RestrictedConstants, restricted_constants
 from swapwise.theory.guarantees import of_local_search, of_method
-from swapwise.theory.localizability import known_localizability
+from swapwise.theory.localizable import known_localizability
 from swapwise.theory.methods import THEOREMS
 from swapwise.theory.ratios import SubmodularityRatios
 from swapwise.theory.statement import NO_THEOREM, ONLY_EMPTY, Guarantee, nothing

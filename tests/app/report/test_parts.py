@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from swapwise import ProofEvent, SparseClassifier, SparseRegressor, SparseRegressorCV, Status, exact, maximize
+from swapwise import SparseClassifier, SparseRegressor, SparseRegressorCV, Status, exact, maximize
 from swapwise.app.report.chosen_parts import Chosen
 from swapwise.app.report.data_parts import MOST_POINTS, data_parts
 from swapwise.app.report.fit_parts import path_parts
@@ -19,6 +19,7 @@ from swapwise.app.report.selection import selection_report
 from swapwise.charts.chart import Axis, Bars, Chart, Curve
 from swapwise.charts.svg import drawn
 from swapwise.constraints.uniform import Uniform
+from swapwise.extending import ProofEvent
 from swapwise.objectives.linear import Linear
 from swapwise.search.result import Event
 from tests.app.report import test_selection

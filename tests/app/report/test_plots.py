@@ -497,7 +497,7 @@ class TestHistory:
 
 def certificate(events, upper_bound, seconds=None, **changes):
     """A proof of an answer of value 0.7 that went as the events say: (seconds, value, bound, kind)."""
-    history = tuple(sw.ProofEvent(*event, n_nodes=0) for event in events)
+    history = tuple(sw.extending.ProofEvent(*event, n_nodes=0) for event in events)
     end = events[-1][0] if seconds is None else seconds
     has = {"value": 0.7, "kind": "branching", "bounds": {"all": 1.0}, "support": np.array([0])} | changes
     return sw.Certificate(upper_bound=upper_bound, history=history, seconds=end, **has)

@@ -29,7 +29,7 @@ def zeros_and_ones(**options):
 
 
 def likelihood(data, ridge=0.01, fields=True, **options):
-    return sw.IsingPseudoLikelihood(data, ridge=ridge, fields=fields, **options)
+    return sw.graphs.IsingPseudoLikelihood(data, ridge=ridge, fields=fields, **options)
 
 
 class TestFit:

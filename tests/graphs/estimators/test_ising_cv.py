@@ -48,7 +48,7 @@ class TestInformationCriteria:
         pairs, found = list(itertools.combinations(range(5), 2)), 0
         for seed in range(6):
             data = spins(6, 60, seed)[:, :5]
-            f = sw.IsingPseudoLikelihood(data, 0.01, True)
+            f = sw.graphs.IsingPseudoLikelihood(data, 0.01, True)
             price = 2 * (np.log(60) + 0.5 * np.log(4))
             losses = {}
             for graph in itertools.chain.from_iterable(
@@ -121,7 +121,7 @@ class TestInformationCriteria:
     def test_proofs_are_about_graphs_of_that_size(self):
         data = chain()[:, :5]
         model = sw.IsingGraphCV().fit(data)
-        f = sw.IsingPseudoLikelihood(data, 0.01, True)
+        f = sw.graphs.IsingPseudoLikelihood(data, 0.01, True)
         assert model.certify(data).optimal
         assert model.result_.value == pytest.approx(sw.exact(f, sw.Uniform(10, 4)).value)
 

@@ -265,7 +265,7 @@ class TestLikelihoodWithMissingAnswers:
 
     def test_it_is_the_value_of_the_objective(self):
         data = np.where(gaps(), np.nan, spins())
-        objective = sw.IsingPseudoLikelihood(data, fields=True)
+        objective = sw.graphs.IsingPseudoLikelihood(data, fields=True)
         coef = objective.coef([0, 1])
         coupling, bias = objective.data.model.coupling_matrix(coef), objective.biases([0, 1])
         here = mean_likelihood(data, None, coupling, bias, objective.imputed)

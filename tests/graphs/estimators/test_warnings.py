@@ -50,7 +50,7 @@ class TestWeights:
     def test_resampled_tables_say_nothing(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            sw.bootstrap_graph(sw.GaussianGraphCV(), numbers(), 3)
+            sw.graphs.bootstrap_graph(sw.GaussianGraphCV(), numbers(), 3)
 
 
 class TestFewSamples:

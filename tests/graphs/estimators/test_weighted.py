@@ -136,9 +136,9 @@ def test_counts_are_cases_where_some_are_missing():
 def test_graphs_chosen_by_folds_can_be_learnt_again(kind):
     model = clone(GRAPHS[kind]).set_params(criterion="cv", cv=3)
     first, second = answers(kind, 60), answers(kind, 60, seed=1)
-    assert sw.compare_graphs(model, first, second, 3).n_permutations == 3
-    assert sw.case_dropping(model, first[:24], n_boots=1).weights.shape[1] == 10
-    assert sw.bootstrap_graph(model, first, 3).n_boots == 3
+    assert sw.graphs.compare_graphs(model, first, second, 3).n_permutations == 3
+    assert sw.graphs.case_dropping(model, first[:24], n_boots=1).weights.shape[1] == 10
+    assert sw.graphs.bootstrap_graph(model, first, 3).n_boots == 3
 
 
 def test_counts_are_split_as_the_samples_that_they_stand_for():

@@ -46,7 +46,7 @@ def test_values_and_gradients_are_those_of_the_formula(ridge, given):
     weight = rng.integers(0, 3, 12) * 1.0 if given else np.ones(12)
     edges = [(3, 0), (1, 2), (0, 2), (1, 3)] if given else list(combinations(range(4), 2))
     diagonal = rng.uniform(0.5, 2.0, 4) if given else 1 / np.diag(covariance_of(X))
-    f = sw.GaussianPseudoLikelihood(
+    f = sw.graphs.GaussianPseudoLikelihood(
         X, ridge, edges if given else None, diagonal if given else None, weight if given else None
     )
     assert f.edges == [tuple(sorted(edge)) for edge in edges]
@@ -71,7 +71,7 @@ def test_values_and_gradients_are_those_of_the_formula(ridge, given):
 @pytest.mark.parametrize("n_samples", [3, 20])
 def test_the_best_graph_is_that_of_enumeration(n_samples):
     X = samples_of(n_samples, 4, seed=2)
-    f = sw.GaussianPseudoLikelihood(X, ridge=0.1)
+    f = sw.graphs.GaussianPseudoLikelihood(X, ridge=0.1)
     for b in (1, 2):
         within = [
             chosen
@@ -93,7 +93,7 @@ def test_the_best_graph_is_that_of_enumeration(n_samples):
 def test_large_graphs_are_searched_as_small_ones_are():
     """Beyond the sizes of kept inner products, by the same rules."""
     X = samples_of(200, 30, seed=3)
-    f = sw.GaussianPseudoLikelihood(X)
+    f = sw.graphs.GaussianPseudoLikelihood(X)
     degrees = sw.BMatching(f.edges, b=2)
     found = sw.maximize(f, degrees, start="greedy")
     plain = sw.LeastSquares(f.design.columns(np.arange(f.n)).T, f.design.target)
@@ -105,24 +105,27 @@ def test_large_graphs_are_searched_as_small_ones_are():
 
 def test_values_do_not_depend_on_units():
     X = samples_of(50, 5)
-    f, g = sw.GaussianPseudoLikelihood(X), sw.GaussianPseudoLikelihood(X * [1e-3, 1.0, 5.0, 1e4, 2.0])
+    f, g = (
+        sw.graphs.GaussianPseudoLikelihood(X),
+        sw.graphs.GaussianPseudoLikelihood(X * [1e-3, 1.0, 5.0, 1e4, 2.0]),
+    )
     for chosen in ([0], [1, 4, 7], range(10)):
         assert f(chosen) == pytest.approx(g(chosen), rel=1e-9)
 
 
 def test_weights_count_samples():
     X, weight = samples_of(6, 3), np.array([1, 0, 2, 1, 3, 1])
-    weighted = sw.GaussianPseudoLikelihood(X, sample_weight=weight)
-    repeated = sw.GaussianPseudoLikelihood(np.repeat(X, weight, axis=0))
+    weighted = sw.graphs.GaussianPseudoLikelihood(X, sample_weight=weight)
+    repeated = sw.graphs.GaussianPseudoLikelihood(np.repeat(X, weight, axis=0))
     assert weighted([0, 2]) == pytest.approx(repeated([0, 2]), rel=1e-12)
 
 
 def test_the_best_diagonal_has_no_slope():
-    f = sw.GaussianPseudoLikelihood(samples_of(40, 4))
+    f = sw.graphs.GaussianPseudoLikelihood(samples_of(40, 4))
     coef = f.coef([0, 3, 4])
 
     def at(diagonal):
-        other = sw.GaussianPseudoLikelihood.from_covariance(f.covariance, diagonal=diagonal)
+        other = sw.graphs.GaussianPseudoLikelihood.from_covariance(f.covariance, diagonal=diagonal)
         return other.pseudo_log_likelihood(coef)
 
     best = f.best_diagonal(coef)
@@ -136,7 +139,7 @@ def test_the_best_diagonal_has_no_slope():
 def test_constants_and_copies_of_variables():
     X = samples_of(30, 4)
     X[:, 1], X[:, 3] = 7.1, -2 * X[:, 0]
-    f = sw.GaussianPseudoLikelihood(X)
+    f = sw.graphs.GaussianPseudoLikelihood(X)
     assert f([0]) == pytest.approx(0.0, abs=1e-9)  # nothing is explained by a constant
     assert f.total == pytest.approx(3.0)
     result = sw.maximize(f, sw.BMatching(f.edges, b=1))
@@ -147,14 +150,14 @@ def test_constants_and_copies_of_variables():
 
 @pytest.mark.parametrize(("X", "edges"), [(np.ones((4, 1)), None), (np.eye(4), []), (np.zeros((3, 3)), None)])
 def test_graphs_without_anything_to_gain(X, edges):
-    f = sw.GaussianPseudoLikelihood(X, edges=edges)
+    f = sw.graphs.GaussianPseudoLikelihood(X, edges=edges)
     result = sw.maximize(f, sw.Uniform(f.n, f.n))
     assert result.value == pytest.approx(0.0, abs=1e-12)
 
 
 def test_certificates_hold():
     """The best set is known by enumeration; the proof of another one must leave room for it."""
-    f = sw.GaussianPseudoLikelihood(samples_of(100, 5, seed=5))
+    f = sw.graphs.GaussianPseudoLikelihood(samples_of(100, 5, seed=5))
     degrees = sw.BMatching(f.edges, b=1)
     best = max(f([a, b]) for a, b in combinations(range(10), 2) if not {*f.edges[a]} & {*f.edges[b]})
     for support in ([], [0], sw.maximize(f, degrees).support):
@@ -174,25 +177,27 @@ def test_certificates_hold():
 )
 def test_what_is_no_covariance_is_refused(values, message):
     with pytest.raises(ValueError, match=message):
-        sw.GaussianPseudoLikelihood.from_covariance(values)
+        sw.graphs.GaussianPseudoLikelihood.from_covariance(values)
 
 
 def test_other_mistakes_are_named():
     with pytest.raises(ValueError, match="diagonal must be positive, got -1"):
-        sw.GaussianPseudoLikelihood(np.eye(3), diagonal=[1, -1, 1])
+        sw.graphs.GaussianPseudoLikelihood(np.eye(3), diagonal=[1, -1, 1])
     with pytest.raises(ValueError, match="zeros only"):
-        sw.GaussianPseudoLikelihood(np.eye(3), sample_weight=[0, 0, 0])
+        sw.graphs.GaussianPseudoLikelihood(np.eye(3), sample_weight=[0, 0, 0])
     with pytest.raises(ValueError, match="at least one sample"):
-        sw.GaussianPseudoLikelihood(np.empty((0, 3)))
+        sw.graphs.GaussianPseudoLikelihood(np.empty((0, 3)))
     with pytest.raises(ValueError, match="finite"):
-        sw.GaussianPseudoLikelihood([[1.0, np.nan]])
+        sw.graphs.GaussianPseudoLikelihood([[1.0, np.nan]])
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_some_edges_by_themselves_score_moves_as_all_of_them_do(seed):
     """Few samples: as many coordinates show a set as there are samples of all vertices, or fewer, or more."""
     rng = np.random.default_rng(seed)
-    f = sw.GaussianPseudoLikelihood(rng.standard_normal((rng.integers(2, 4), rng.integers(3, 6))), ridge=0.01)
+    f = sw.graphs.GaussianPseudoLikelihood(
+        rng.standard_normal((rng.integers(2, 4), rng.integers(3, 6))), ridge=0.01
+    )
     kept = np.sort(rng.permutation(f.n)[: rng.integers(2, f.n + 1)])
     support = np.sort(rng.permutation(len(kept))[: rng.integers(1, len(kept) + 1)])
     part, whole = f.restricted(kept).start(support), f.start(kept[support])

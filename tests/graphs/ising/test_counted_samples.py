@@ -28,7 +28,7 @@ def counting(monkeypatch):
         made = []
         for fewest, kind in ((0, "CountedSamples"), (10**9, "Samples")):
             monkeypatch.setattr(open, "FEWEST_COUNTED", fewest)
-            made.append(sw.IsingPseudoLikelihood(*arguments))
+            made.append(sw.graphs.IsingPseudoLikelihood(*arguments))
             assert type(made[-1].data).__name__ == kind
         return made
 
@@ -89,8 +89,8 @@ def test_estimators_and_certificates(monkeypatch):
 )
 def test_what_is_counted(spins, kind):
     spins[::2] *= -1
-    f = sw.IsingPseudoLikelihood(spins)
-    assert type(f) is sw.IsingPseudoLikelihood
+    f = sw.graphs.IsingPseudoLikelihood(spins)
+    assert type(f) is sw.graphs.IsingPseudoLikelihood
     assert type(f.data).__name__ == kind
 
 

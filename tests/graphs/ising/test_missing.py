@@ -6,7 +6,8 @@ import pytest
 from scipy.optimize import minimize
 
 import swapwise as sw
-from swapwise import BMatching, IsingPseudoLikelihood
+from swapwise import BMatching
+from swapwise.graphs import IsingPseudoLikelihood
 from swapwise.graphs.ising.samples import Samples
 from tests.contracts.objective_zoo import subsets
 
@@ -111,7 +112,7 @@ def test_what_is_completed_must_be_the_samples(completed, message):
     with pytest.raises(ValueError, match=message):
         IsingPseudoLikelihood([[1, np.nan], [-1, 1]], completed=completed)
     with pytest.raises(ValueError, match=message):
-        sw.MixedPseudoLikelihood([[1, np.nan], [-1, 1]], "binary", completed=completed)
+        sw.graphs.MixedPseudoLikelihood([[1, np.nan], [-1, 1]], "binary", completed=completed)
 
 
 @pytest.mark.parametrize(("fields", "weighted"), CASES)

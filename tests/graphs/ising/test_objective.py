@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapwise import BMatching, Graphic, Intersection, IsingPseudoLikelihood, SwapGrid, Uniform, maximize
+from swapwise import BMatching, Graphic, Intersection, Uniform, maximize
 from swapwise.clock import Budget
+from swapwise.extending import SwapGrid
+from swapwise.graphs import IsingPseudoLikelihood
 from swapwise.kernels import ising
 from swapwise.moves import Move, MoveList
 from swapwise.paper.plain.ising import PlainIsing

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapwise import BMatching, IsingPseudoLikelihood, maximize
+from swapwise import BMatching, maximize
 from swapwise.data import mapped
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.mapped import ArrayChunks
 from swapwise.data.reductions import Reduction
+from swapwise.graphs import IsingPseudoLikelihood
 from swapwise.graphs.ising import counts, reductions
 from swapwise.moves import MoveList
 

@@ -26,7 +26,7 @@ def test_patterns_and_samples_prove_the_same(ridge, fields, weighted):
     random = np.random.default_rng(3)
     weight = random.integers(0, 3, 60) if weighted else None
     spins = spins_with_twins(random, 60)
-    objective = sw.IsingPseudoLikelihood(spins, ridge, fields, sample_weight=weight)
+    objective = sw.graphs.IsingPseudoLikelihood(spins, ridge, fields, sample_weight=weight)
     for summand in objective.summands(objective.coef([0, 4, 9])):
         for size in range(1, 5):
             sets = np.array(list(combinations(range(6), size)))
@@ -40,7 +40,7 @@ def test_patterns_and_samples_prove_the_same(ridge, fields, weighted):
 def test_patterns_prove_no_less_than_the_fit():
     """The fit of one vertex, by many steps along the gradient, comes up to the bound."""
     random = np.random.default_rng(0)
-    objective = sw.IsingPseudoLikelihood(spins_with_twins(random, 30), ridge=0.1, fields=True)
+    objective = sw.graphs.IsingPseudoLikelihood(spins_with_twins(random, 30), ridge=0.1, fields=True)
     summand = objective.summands(objective.coef([0, 3]))[2]
     sets = np.array(list(combinations(range(6), 3)))
     for subset, bound in zip(sets, summand.bounds(sets), strict=True):
@@ -58,7 +58,8 @@ def test_other_numbers_and_large_sets_are_fitted_to_the_samples():
     spins = np.sign(random.standard_normal((40, 14)))
     size = neighbourhoods.MOST_SIGNALS + 1
     plain, halved = (
-        sw.IsingPseudoLikelihood(each, ridge=0.1).summands(np.zeros(91))[0] for each in (spins, spins / 2)
+        sw.graphs.IsingPseudoLikelihood(each, ridge=0.1).summands(np.zeros(91))[0]
+        for each in (spins, spins / 2)
     )
     assert halved._negative is None
     for summand in (plain, halved):
@@ -87,6 +88,6 @@ def test_a_spin_that_a_field_explains_is_bounded_by_a_perfect_prediction(ridge):
     """It cannot be predicted any better; probabilities of 1e-12 of being wrong are rounding."""
     spins = np.ones((5, 4))
     spins[0, 1:] = -1.0
-    summand = sw.IsingPseudoLikelihood(spins, ridge, fields=True).summands(np.zeros(6))[0]
+    summand = sw.graphs.IsingPseudoLikelihood(spins, ridge, fields=True).summands(np.zeros(6))[0]
     bound, _ = summand.bound_among(np.array([], dtype=np.intp), np.arange(3), (0, 2), np.zeros(3))
     assert bound >= -1e-15

@@ -38,13 +38,13 @@ def objective(spins, storage, monkeypatch, rows_at_once=4, **options):
     if storage.startswith("chunks"):
         spins = (spins + 1) / 2 if storage.endswith("0 and 1") else spins
         spins = ChunkedMatrix(ArrayChunks(spins, rows_at_once))
-    return sw.IsingPseudoLikelihood(spins, **options)
+    return sw.graphs.IsingPseudoLikelihood(spins, **options)
 
 
 def both(problem, monkeypatch):
     """Return the objective of weighted samples, and that of the samples as often as they were seen."""
     spins, times, unit, storage, options = problem
-    expanded = sw.IsingPseudoLikelihood(np.repeat(spins, times, axis=0), **options)
+    expanded = sw.graphs.IsingPseudoLikelihood(np.repeat(spins, times, axis=0), **options)
     return objective(spins, storage, monkeypatch, sample_weight=unit * times, **options), expanded
 
 
@@ -132,15 +132,15 @@ def test_weights_take_no_passes_and_may_leave_out_whole_chunks():
     weight[10:20] = 0.0
     spins[12], spins[15] = 9.0, 7.0  # which are not looked at
     chunks = da.from_array(spins, chunks=(10, 4))
-    weighted = sw.IsingPseudoLikelihood(chunks, 0.1, True, sample_weight=weight)
+    weighted = sw.graphs.IsingPseudoLikelihood(chunks, 0.1, True, sample_weight=weight)
     kept = np.flatnonzero(weight)
-    expected = sw.IsingPseudoLikelihood(np.repeat(spins[kept], kept, axis=0), 0.1, True)
+    expected = sw.graphs.IsingPseudoLikelihood(np.repeat(spins[kept], kept, axis=0), 0.1, True)
     assert weighted.n_passes == 1
     assert weighted([0, 3]) == pytest.approx(expected([0, 3]), abs=1e-12)
     assert weighted.n_passes == 2
     weight[15] = 1.0
     with pytest.raises(ValueError, match=r"got 7 at position \(15, 0\), in chunk 1"):
-        sw.IsingPseudoLikelihood(chunks, sample_weight=weight)
+        sw.graphs.IsingPseudoLikelihood(chunks, sample_weight=weight)
 
 
 def test_gradients_from_a_pass_of_their_own_are_weighted(monkeypatch):

@@ -6,7 +6,8 @@ from scipy.optimize import minimize
 from scipy.stats import norm, poisson
 
 import swapwise as sw
-from swapwise import BMatching, IsingPseudoLikelihood, MixedPseudoLikelihood
+from swapwise import BMatching
+from swapwise.graphs import IsingPseudoLikelihood, MixedPseudoLikelihood
 from tests.contracts.objective_zoo import subsets
 
 ALL = ("binary", "gaussian", "counts", "gaussian")

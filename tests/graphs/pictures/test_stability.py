@@ -28,7 +28,7 @@ def bootstrap(n_vertices=4, n_boots=30, density=0.6, names=None):
     weights = (sample + 0.3 * rng.standard_normal((n_boots, n_pairs))) * (
         rng.random((n_boots, n_pairs)) < density
     )
-    return sw.GraphBootstrap(names or list(range(n_vertices)), sample, weights)
+    return sw.graphs.GraphBootstrap(names or list(range(n_vertices)), sample, weights)
 
 
 def words(labels):
@@ -42,7 +42,7 @@ def drawn(axes):
 
 def test_edges_are_sorted_by_weight_with_intervals_and_frequencies():
     boot = bootstrap(names=NAMES)
-    axes = sw.plot_edge_intervals(boot, least=0.0)
+    axes = sw.graphs.plot_edge_intervals(boot, least=0.0)
     edges = boot.edges.sort_values(["weight", "mean"], ascending=False)
     np.testing.assert_allclose(drawn(axes)["sample"].get_xdata(), edges["weight"])
     np.testing.assert_allclose(drawn(axes)["bootstrap mean"].get_xdata(), edges["mean"])
@@ -54,28 +54,28 @@ def test_edges_are_sorted_by_weight_with_intervals_and_frequencies():
 
 
 def test_pairs_that_are_rarely_edges_are_left_out():
-    boot = sw.GraphBootstrap(list("abc"), np.zeros(3), np.array([[1.0, 0, 0]] + [[0.5, 0.2, 0]] * 30))
-    assert words(sw.plot_edge_intervals(boot).get_yticklabels()) == ["a – b", "a – c"]
-    assert words(sw.plot_edge_intervals(boot, least=0.99).get_yticklabels()) == ["a – b"]
-    axes = sw.plot_edge_intervals(boot, top=1)
+    boot = sw.graphs.GraphBootstrap(list("abc"), np.zeros(3), np.array([[1.0, 0, 0]] + [[0.5, 0.2, 0]] * 30))
+    assert words(sw.graphs.plot_edge_intervals(boot).get_yticklabels()) == ["a – b", "a – c"]
+    assert words(sw.graphs.plot_edge_intervals(boot, least=0.99).get_yticklabels()) == ["a – b"]
+    axes = sw.graphs.plot_edge_intervals(boot, top=1)
     assert words(axes.get_yticklabels()) == ["a – b"]
     assert "2 pairs" in axes.get_xlabel()
 
 
 def test_centralities_are_sorted():
     boot = bootstrap()
-    axes = sw.plot_centrality(boot, measure="expected_influence")
+    axes = sw.graphs.plot_centrality(boot, measure="expected_influence")
     values = boot.centralities.query("measure == 'expected_influence'")["value"]
     np.testing.assert_allclose(drawn(axes)["sample"].get_xdata(), sorted(values, reverse=True))
     assert axes.get_xlabel() == "expected influence"
     with pytest.raises(ValueError, match="measure must be one of strength"):
-        sw.plot_centrality(boot, measure="eigenvector")
+        sw.graphs.plot_centrality(boot, measure="eigenvector")
 
 
 def test_centralities_of_a_fitted_graph_have_no_intervals():
     model = sw.IsingGraph(2).fit(np.sign(np.random.default_rng(0).normal(size=(60, 4))))
-    axes = sw.plot_centrality(model, "degree")
-    expected = sw.centralities(model)["degree"].sort_values(ascending=False)
+    axes = sw.graphs.plot_centrality(model, "degree")
+    expected = sw.graphs.centralities(model)["degree"].sort_values(ascending=False)
     np.testing.assert_array_equal(drawn(axes)["sample"].get_xdata(), expected)
     assert axes.get_xlabel() == "degree"
 
@@ -83,7 +83,7 @@ def test_centralities_of_a_fitted_graph_have_no_intervals():
 @pytest.mark.parametrize("of", ["edges", "strength"])
 def test_tiles_are_differences(of):
     boot = bootstrap(6)
-    axes = sw.plot_differences(boot, of=of)
+    axes = sw.graphs.plot_differences(boot, of=of)
     frame = boot.differences(of)
     shown = axes.images[0].get_array()
     off = ~np.eye(len(frame), dtype=bool)
@@ -99,8 +99,8 @@ def test_lines_of_case_dropping():
     rng = np.random.default_rng(0)
     sample = rng.standard_normal(6)
     weights = sample + 0.5 * rng.standard_normal((40, 6))
-    cases = sw.CaseDropping(list("abcd"), sample, np.resize([0.75, 0.25], 40), weights)
-    axes = sw.plot_case_dropping(cases, measures=["edges", "degree"])
+    cases = sw.graphs.CaseDropping(list("abcd"), sample, np.resize([0.75, 0.25], 40), weights)
+    axes = sw.graphs.plot_case_dropping(cases, measures=["edges", "degree"])
     line = drawn(axes)[f"edges (CS {cases.coefficients['edges']:.2f})"]
     np.testing.assert_allclose(line.get_xdata(), [25, 75])
     np.testing.assert_allclose(line.get_ydata(), cases.summary.query("measure == 'edges'")["mean"])
@@ -108,14 +108,16 @@ def test_lines_of_case_dropping():
     assert legend[0] == f"edges (CS {cases.coefficients['edges']:.2f})"
     assert legend[1] == "degree (does not vary)"
     with pytest.raises(ValueError, match="measures must be one of edges, strength"):
-        sw.plot_case_dropping(cases, measures=["nodes"])
+        sw.graphs.plot_case_dropping(cases, measures=["nodes"])
 
 
 def test_the_comparison_shows_the_largest_differences_first():
     rng = np.random.default_rng(0)
     first, second = rng.standard_normal((2, 10))
-    comparison = sw.GraphComparison(list("abcde"), first, second, 0.3 * rng.standard_normal((99, 2, 10)))
-    axes = sw.plot_comparison(comparison, top=4)
+    comparison = sw.graphs.GraphComparison(
+        list("abcde"), first, second, 0.3 * rng.standard_normal((99, 2, 10))
+    )
+    axes = sw.graphs.plot_comparison(comparison, top=4)
     order = np.argsort(-np.abs(first - second))[:4]
     np.testing.assert_allclose(drawn(axes)["first group"].get_xdata(), first[order])
     np.testing.assert_allclose(drawn(axes)["second group"].get_xdata(), second[order])
@@ -126,15 +128,21 @@ def test_the_comparison_shows_the_largest_differences_first():
 @pytest.mark.parametrize("n_vertices", [2, 4])
 def test_graphs_without_edges(n_vertices):
     boot = bootstrap(n_vertices, density=0.0)
-    cases = sw.CaseDropping(boot.names, boot.sample, np.full(30, 0.5), boot.weights)
-    comparison = sw.GraphComparison(boot.names, boot.sample, boot.sample, np.zeros((9, 2, len(boot.sample))))
+    cases = sw.graphs.CaseDropping(boot.names, boot.sample, np.full(30, 0.5), boot.weights)
+    comparison = sw.graphs.GraphComparison(
+        boot.names, boot.sample, boot.sample, np.zeros((9, 2, len(boot.sample)))
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        axes = [sw.plot_edge_intervals(boot), sw.plot_differences(boot), sw.plot_comparison(comparison)]
+        axes = [
+            sw.graphs.plot_edge_intervals(boot),
+            sw.graphs.plot_differences(boot),
+            sw.graphs.plot_comparison(comparison),
+        ]
         axes += [
-            sw.plot_centrality(boot),
-            sw.plot_differences(boot, of="degree"),
-            sw.plot_case_dropping(cases),
+            sw.graphs.plot_centrality(boot),
+            sw.graphs.plot_differences(boot, of="degree"),
+            sw.graphs.plot_case_dropping(cases),
         ]
         for each in axes:
             each.figure.canvas.draw()
@@ -143,22 +151,22 @@ def test_graphs_without_edges(n_vertices):
 
 def test_large_graphs_and_axes_of_others():
     boot = bootstrap(25, density=1.0)
-    assert len(sw.plot_edge_intervals(boot).get_yticks()) == 200
-    axes = sw.plot_differences(boot)
+    assert len(sw.graphs.plot_edge_intervals(boot).get_yticks()) == 200
+    axes = sw.graphs.plot_differences(boot)
     assert len(axes.get_yticks()) == 120
     assert "180 smallest left out" in axes.get_xlabel()
     _, own = plt.subplots()
-    assert sw.plot_centrality(boot, ax=own) is own
+    assert sw.graphs.plot_centrality(boot, ax=own) is own
 
 
 @pytest.mark.parametrize(
     "plot",
     [
-        sw.plot_edge_intervals,
-        sw.plot_centrality,
-        sw.plot_differences,
-        sw.plot_case_dropping,
-        sw.plot_comparison,
+        sw.graphs.plot_edge_intervals,
+        sw.graphs.plot_centrality,
+        sw.graphs.plot_differences,
+        sw.graphs.plot_case_dropping,
+        sw.graphs.plot_comparison,
     ],
 )
 def test_other_things_are_refused(plot):

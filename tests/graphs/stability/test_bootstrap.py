@@ -37,7 +37,7 @@ def plain_bootstrap(X, n_boots, counts=None):
 @pytest.mark.parametrize("counts", [None, np.arange(1, 61) % 5])
 def test_intervals_are_those_of_a_plain_loop(counts):
     X = chain(60, 4)
-    boot = sw.bootstrap_graph(CorrelationGraph(), X, 1500, sample_weight=counts)
+    boot = sw.graphs.bootstrap_graph(CorrelationGraph(), X, 1500, sample_weight=counts)
     plain = plain_bootstrap(X, 1500, counts)
     edges = boot.edges
     np.testing.assert_allclose(edges["mean"], plain.mean(axis=0), atol=0.02)
@@ -51,7 +51,7 @@ def test_intervals_are_those_of_a_plain_loop(counts):
 
 def test_centralities_are_those_of_the_boots():
     X = chain(60, 4)
-    boot = sw.bootstrap_graph(CorrelationGraph(), X, 50, level=0.5)
+    boot = sw.graphs.bootstrap_graph(CorrelationGraph(), X, 50, level=0.5)
     strength = np.zeros((50, 4))
     for pair, (u, v) in enumerate(zip(*np.triu_indices(4, 1), strict=True)):
         strength[:, [u, v]] += np.abs(boot.weights[:, [pair]])
@@ -63,15 +63,17 @@ def test_centralities_are_those_of_the_boots():
 
 def test_the_answer_depends_on_the_seed_and_not_on_the_number_of_jobs():
     X = chain(60, 4)
-    first = sw.bootstrap_graph(CorrelationGraph(), X, 30)
-    parallel = sw.bootstrap_graph(CorrelationGraph(), X, 30, n_jobs=2, random_state=0)
-    other = sw.bootstrap_graph(CorrelationGraph(), X, 30, random_state=1)
+    first = sw.graphs.bootstrap_graph(CorrelationGraph(), X, 30)
+    parallel = sw.graphs.bootstrap_graph(CorrelationGraph(), X, 30, n_jobs=2, random_state=0)
+    other = sw.graphs.bootstrap_graph(CorrelationGraph(), X, 30, random_state=1)
     np.testing.assert_array_equal(first.weights, parallel.weights)
     assert (first.weights != other.weights).any()
 
 
 def test_one_bar_for_all_fits(capsys):
-    sw.bootstrap_graph(sw.IsingGraph(max_degree=1, progress=True), np.sign(chain(50, 3)), 2, progress=True)
+    sw.graphs.bootstrap_graph(
+        sw.IsingGraph(max_degree=1, progress=True), np.sign(chain(50, 3)), 2, progress=True
+    )
     shown = capsys.readouterr()
     assert "bootstrap" in shown.err
     assert "moves" not in shown.err
@@ -81,14 +83,14 @@ def test_one_bar_for_all_fits(capsys):
 def test_large_arrays_are_arrays_to_workers_too():
     """joblib hands them over in files, and estimators would read files in chunks."""
     X = chain(50_000, 3)
-    assert sw.bootstrap_graph(InMemoryGraph(), X, 2, n_jobs=2).n_boots == 2
-    mapped = sw.bootstrap_graph(sw.IsingGraph(max_degree=1), np.where(X > 0, 1, -1), 2, n_jobs=2)
-    here = sw.bootstrap_graph(sw.IsingGraph(max_degree=1), np.where(X > 0, 1, -1), 2)
+    assert sw.graphs.bootstrap_graph(InMemoryGraph(), X, 2, n_jobs=2).n_boots == 2
+    mapped = sw.graphs.bootstrap_graph(sw.IsingGraph(max_degree=1), np.where(X > 0, 1, -1), 2, n_jobs=2)
+    here = sw.graphs.bootstrap_graph(sw.IsingGraph(max_degree=1), np.where(X > 0, 1, -1), 2)
     np.testing.assert_array_equal(mapped.weights, here.weights)
 
 
 def test_differences_are_those_of_plain_intervals():
-    boot = sw.bootstrap_graph(CorrelationGraph(), chain(80, 5, noise=2.0), 200)
+    boot = sw.graphs.bootstrap_graph(CorrelationGraph(), chain(80, 5, noise=2.0), 200)
     for of in ("edges", "strength"):
         frame, p = boot.differences(of), boot.differences(of, p_values=True)
         if of == "edges":
@@ -124,7 +126,7 @@ def test_rows_with_weights_that_are_no_counts_are_drawn_with_them():
             seen.append(sample_weight)
             return super().fit(X, sample_weight=sample_weight)
 
-    boot = sw.bootstrap_graph(Recording(), X, 400, sample_weight=weight)
+    boot = sw.graphs.bootstrap_graph(Recording(), X, 400, sample_weight=weight)
     np.testing.assert_array_equal(seen[0], weight)
     assert all(len(each) == 60 and set(each) <= {0.5, 1.5} for each in seen[1:])
     rng = np.random.default_rng(0)
@@ -138,7 +140,7 @@ def test_rows_with_weights_that_are_no_counts_are_drawn_with_them():
 
 def test_names_and_tables():
     X = pd.DataFrame(chain(60, 3), columns=["rain", "wet", "slip"])
-    boot = sw.bootstrap_graph(CorrelationGraph(), X, 10)
+    boot = sw.graphs.bootstrap_graph(CorrelationGraph(), X, 10)
     assert boot.edges["source"].tolist() == ["rain", "rain", "wet"]
     assert set(boot.differences("degree")) == {"rain", "wet", "slip"}
     stored = json.loads(json.dumps(boot.to_dict(), allow_nan=False))
@@ -149,27 +151,27 @@ def test_names_and_tables():
 def test_models_without_weights_are_given_rows():
     X, counts = chain(40, 3), np.arange(40) % 3
     for table in (X, pd.DataFrame(X, columns=list("abc"))):
-        boot = sw.bootstrap_graph(UnweightedGraph(), table, 20, sample_weight=counts)
-        weighted = sw.bootstrap_graph(CorrelationGraph(), table, 20, sample_weight=counts)
+        boot = sw.graphs.bootstrap_graph(UnweightedGraph(), table, 20, sample_weight=counts)
+        weighted = sw.graphs.bootstrap_graph(CorrelationGraph(), table, 20, sample_weight=counts)
         np.testing.assert_allclose(boot.weights, weighted.weights)
-    piped = sw.bootstrap_graph(
+    piped = sw.graphs.bootstrap_graph(
         make_pipeline(StandardScaler(), CorrelationGraph()), pd.DataFrame(X, columns=list("abc")), 5
     )
     assert piped.names == ["a", "b", "c"]
-    ranks = sw.bootstrap_graph(RankGraph(), X, 5, sample_weight=counts)
+    ranks = sw.graphs.bootstrap_graph(RankGraph(), X, 5, sample_weight=counts)
     assert ranks.sample.any()
     with pytest.raises(TypeError, match="sample_weight must be None or whole numbers"):
-        sw.bootstrap_graph(UnweightedGraph(), X, 5, sample_weight=np.full(40, 0.5))
+        sw.graphs.bootstrap_graph(UnweightedGraph(), X, 5, sample_weight=np.full(40, 0.5))
 
 
 @pytest.mark.parametrize("X", [chain(30, 2), np.ones((20, 3)), np.random.default_rng(0).random((500, 4))])
 def test_two_vertices_constant_columns_and_no_edges(X):
-    boot = sw.bootstrap_graph(CorrelationGraph(0.5), X, 4)
+    boot = sw.graphs.bootstrap_graph(CorrelationGraph(0.5), X, 4)
     assert np.isfinite(boot.edges.drop(columns=["source", "target"]).to_numpy()).all()
     assert np.isfinite(boot.centralities.drop(columns=["measure", "vertex"]).to_numpy()).all()
     assert len(boot.differences()) == np.count_nonzero(boot.sample)
     json.dumps(boot.to_dict(), allow_nan=False)
-    one = sw.bootstrap_graph(CorrelationGraph(0.5), X, 1)
+    one = sw.graphs.bootstrap_graph(CorrelationGraph(0.5), X, 1)
     assert one.edges["sd"].isna().all()
 
 
@@ -179,7 +181,7 @@ def test_of_ising_graphs():
     X = pd.DataFrame(X, columns=list("abcd")).assign(e="no")
     model = sw.IsingGraph(max_degree=2)
     with pytest.warns(UserWarning, match="constant columns") as heard:
-        boot = sw.bootstrap_graph(model, X, 8)
+        boot = sw.graphs.bootstrap_graph(model, X, 8)
     assert len(heard) == 1  # of the sample, and not of each bootstrap sample
     assert boot.edges.query("source == 'a' and target == 'b'")["inclusion"].item() == 1
     assert boot.edges.query("target == 'e'")["mean"].abs().max() == 0
@@ -188,7 +190,7 @@ def test_of_ising_graphs():
 @pytest.mark.parametrize("correlation", ["pearson", "spearman"])
 def test_of_gaussian_graphs(correlation):
     X = pd.DataFrame(chain(100, 4), columns=list("abcd"))
-    boot = sw.bootstrap_graph(sw.GaussianGraphCV(correlation=correlation), X, 4)
+    boot = sw.graphs.bootstrap_graph(sw.GaussianGraphCV(correlation=correlation), X, 4)
     assert boot.edges.query("source == 'a' and target == 'b'")["inclusion"].item() == 1
     assert (np.abs(boot.weights) < 1).all()
 
@@ -198,39 +200,39 @@ def test_an_interrupt_keeps_what_was_done(raises):
     """A search that is interrupted ends with what it has, which is not the graph of its sample."""
     X = chain(60, 3)
     with pytest.warns(ConvergenceWarning, match=r"bootstrap was interrupted after (\d+) of 400 draws"):
-        boot = sw.bootstrap_graph(InterruptedGraph(raises=raises), X, 400)
+        boot = sw.graphs.bootstrap_graph(InterruptedGraph(raises=raises), X, 400)
     assert boot.interrupted
     assert 0 < boot.n_boots < 400
-    whole = sw.bootstrap_graph(CorrelationGraph(), X, 400)
+    whole = sw.graphs.bootstrap_graph(CorrelationGraph(), X, 400)
     np.testing.assert_array_equal(boot.weights, whole.weights[: boot.n_boots])
     always = np.r_[1000, np.ones(59)]
     with pytest.raises(KeyboardInterrupt):  # nothing was done
-        sw.bootstrap_graph(InterruptedGraph(raises=raises), X, 400, sample_weight=always)
+        sw.graphs.bootstrap_graph(InterruptedGraph(raises=raises), X, 400, sample_weight=always)
 
 
 def test_what_is_wrong_is_said_before_work_begins():
     X, model = chain(30, 3), CorrelationGraph()
     with pytest.raises(ValueError, match="n_boots must be at least 1, got 0"):
-        sw.bootstrap_graph(model, X, 0)
+        sw.graphs.bootstrap_graph(model, X, 0)
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
-        sw.bootstrap_graph(model, X, 5, level=95)
+        sw.graphs.bootstrap_graph(model, X, 5, level=95)
     with pytest.raises(ValueError, match="X must be two-dimensional"):
-        sw.bootstrap_graph(model, X[0], 5)
+        sw.graphs.bootstrap_graph(model, X[0], 5)
     with pytest.raises(ValueError, match="sample_weight must have length 30, got length 2"):
-        sw.bootstrap_graph(model, X, 5, sample_weight=[1, 2])
+        sw.graphs.bootstrap_graph(model, X, 5, sample_weight=[1, 2])
     with pytest.raises(ValueError, match="at least two columns"):
-        sw.bootstrap_graph(model, X[:, :1], 5)
+        sw.graphs.bootstrap_graph(model, X[:, :1], 5)
     for wrong in (3, LinearRegression(), StandardScaler()):
         with pytest.raises(TypeError, match="model must be a graph estimator"):
-            sw.bootstrap_graph(wrong, X, 5)
+            sw.graphs.bootstrap_graph(wrong, X, 5)
     with pytest.raises(TypeError, match=r"got a class; try CorrelationGraph\(\)"):
-        sw.bootstrap_graph(CorrelationGraph, X, 5)
+        sw.graphs.bootstrap_graph(CorrelationGraph, X, 5)
 
 
 def test_a_model_of_other_data_is_told():
     X = chain(30, 3)
     with pytest.warns(UserWarning, match="fitted to other data than X and sample_weight, or draws at random"):
-        sw.bootstrap_graph(CorrelationGraph().fit(X), chain(30, 3, seed=1), 5)
+        sw.graphs.bootstrap_graph(CorrelationGraph().fit(X), chain(30, 3, seed=1), 5)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        sw.bootstrap_graph(CorrelationGraph().fit(X), X, 5)
+        sw.graphs.bootstrap_graph(CorrelationGraph().fit(X), X, 5)

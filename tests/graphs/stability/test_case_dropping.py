@@ -39,9 +39,9 @@ def test_the_coefficient_of_given_correlations(table, coefficient):
 
 def test_correlations_are_those_of_numpy():
     X = chain(100, 5)
-    cases = sw.case_dropping(CorrelationGraph(), X, [0.8, 0.4], 6)
+    cases = sw.graphs.case_dropping(CorrelationGraph(), X, [0.8, 0.4], 6)
     assert cases.correlations["share"].tolist() == [0.8, 0.4] * 6
-    whole = sw.centralities(CorrelationGraph().fit(X))
+    whole = sw.graphs.centralities(CorrelationGraph().fit(X))
     for row, weights in enumerate(cases.weights):
         assert cases.correlations["edges"][row] == pytest.approx(np.corrcoef(weights, cases.sample)[0, 1])
         matrix = np.zeros((5, 5))
@@ -56,24 +56,24 @@ def test_correlations_are_those_of_numpy():
 
 
 def test_fewer_cases_are_less_like_the_whole():
-    cases = sw.case_dropping(CorrelationGraph(0.0), chain(200, 6), n_boots=10, n_jobs=2)
+    cases = sw.graphs.case_dropping(CorrelationGraph(0.0), chain(200, 6), n_boots=10, n_jobs=2)
     means = cases.summary.query("measure == 'edges'")["mean"].to_numpy()
     assert means[0] > means[-1]
     assert cases.coefficients["edges"] == 0.75
-    again = sw.case_dropping(CorrelationGraph(0.0), chain(200, 6), n_boots=10)
+    again = sw.graphs.case_dropping(CorrelationGraph(0.0), chain(200, 6), n_boots=10)
     pd.testing.assert_frame_equal(cases.correlations, again.correlations)
 
 
 def test_counts_are_cases():
     X = np.array([[0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 1, 1.0]])
-    cases = sw.case_dropping(CorrelationGraph(), X, [0.5], 5, sample_weight=[30, 5, 5, 30])
+    cases = sw.graphs.case_dropping(CorrelationGraph(), X, [0.5], 5, sample_weight=[30, 5, 5, 30])
     assert np.isfinite(cases.weights).all()
     assert (cases.weights != cases.sample).any()
 
 
 @pytest.mark.parametrize("X", [chain(40, 2), np.ones((40, 3))])
 def test_what_does_not_vary_has_no_coefficient(X):
-    cases = sw.case_dropping(CorrelationGraph(), X, [0.5], 3)
+    cases = sw.graphs.case_dropping(CorrelationGraph(), X, [0.5], 3)
     assert np.isnan(cases.coefficients["edges"])
     assert json.loads(json.dumps(cases.to_dict(), allow_nan=False))["coefficients"]["edges"] is None
 
@@ -81,7 +81,7 @@ def test_what_does_not_vary_has_no_coefficient(X):
 def test_an_interrupt_keeps_what_was_done():
     X, counts = chain(60, 3), np.r_[3, np.ones(59)]
     with pytest.warns(ConvergenceWarning, match="case dropping was interrupted"):
-        cases = sw.case_dropping(InterruptedGraph(), X, [0.3, 0.2], 100, sample_weight=counts)
+        cases = sw.graphs.case_dropping(InterruptedGraph(), X, [0.3, 0.2], 100, sample_weight=counts)
     assert len(cases.shares) == len(cases.weights) < 200
 
 
@@ -96,4 +96,4 @@ def test_an_interrupt_keeps_what_was_done():
 )
 def test_wrong_shares_are_refused(shares, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        sw.case_dropping(CorrelationGraph(), chain(30, 3), shares, 2)
+        sw.graphs.case_dropping(CorrelationGraph(), chain(30, 3), shares, 2)

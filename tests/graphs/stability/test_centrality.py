@@ -54,9 +54,9 @@ def test_many_graphs_are_measured_in_parts(monkeypatch):
 
 def test_of_a_fitted_model():
     model = CorrelationGraph().fit(chain(50, 4))
-    frame = sw.centralities(model)
+    frame = sw.graphs.centralities(model)
     np.testing.assert_allclose(frame["strength"], np.abs(model.adjacency_).sum(axis=0))
     with pytest.raises(NotFittedError):
-        sw.centralities(CorrelationGraph())
+        sw.graphs.centralities(CorrelationGraph())
     with pytest.raises(TypeError, match=r"graph estimator, such as IsingGraph, got int$"):
-        sw.centralities(3)
+        sw.graphs.centralities(3)

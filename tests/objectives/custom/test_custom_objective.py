@@ -294,7 +294,7 @@ def test_theory_makes_do_with_what_there_is(hessian: Callable | None) -> None:
     for m in (0.0, 1.0):
         f = nearest(hessian=hessian, strong_concavity=m)
         assert f.strong_concavity(4) == m
-        constants = sw.restricted_constants(f, 2, 2)
+        constants = sw.theory.restricted_constants(f, 2, 2)
         assert (constants.m_2s, constants.M_st) == (m, np.inf)
         result = sw.maximize(f, sw.Uniform(4, 2))
         certificate = sw.certify(f, sw.Uniform(4, 2), result)
@@ -440,7 +440,7 @@ def spoiled(slopes: object = 1.0, curves: object = 1.0, scale: float = 1.0) -> C
         sw.LeastSquares(X, Y),
         sw.LeastSquares(X[:3], Y[:3]),
         sw.LeastSquares(1e3 * X, 1e-3 * Y, ridge=1.0),
-        *(sw.IsingPseudoLikelihood(SPINS, ridge=0.1, fields=fields) for fields in (False, True)),
+        *(sw.graphs.IsingPseudoLikelihood(SPINS, ridge=0.1, fields=fields) for fields in (False, True)),
     ],
     ids=repr,
 )

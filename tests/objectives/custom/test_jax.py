@@ -50,7 +50,7 @@ def test_huber_regression_passes_the_check_and_is_proven(huber: CustomObjective)
     two = sw.Partition(labels, 1).truncate(2)
     result = sw.maximize(huber, two)
     assert sw.certify(huber, two, result).upper_bound >= result.value - 1e-9
-    assert sw.restricted_constants(huber, 2, 2).m_2s == 0.02
+    assert sw.theory.restricted_constants(huber, 2, 2).m_2s == 0.02
     assert huber.strong_concavity(20) == 0.02
 
 

@@ -143,7 +143,7 @@ def test_a_set_is_worth_no_less_than_its_subsets(kind, seed):
 def test_spins_of_very_different_sizes_are_fitted(seed):
     rng = np.random.default_rng(seed)
     spins = rng.standard_normal((12, 4)) * [1.0, 0.1, 100.0, 10.0]
-    f = sw.IsingPseudoLikelihood(spins, fields=True)
+    f = sw.graphs.IsingPseudoLikelihood(spins, fields=True)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="the data are separable")
         warnings.filterwarnings("error", message=".* did not converge")
@@ -161,7 +161,7 @@ def regression(rng):
 
 
 def graph(rng):
-    return sw.IsingPseudoLikelihood(
+    return sw.graphs.IsingPseudoLikelihood(
         np.sign(rng.standard_normal((40, 4)) + rng.standard_normal((40, 1))), 1e-3
     )
 

@@ -88,11 +88,14 @@ def check_everywhere(method, *, sparse=True):
         (sw.GroupLeastSquares(X, y, np.arange(12) // 3), sw.Uniform(4, 2)),
         (sw.Logistic(X, y > 0, ridge=0.1), sw.Partition(np.arange(12) % 3, 1)),
         (sw.Multinomial(X, np.digitize(y, [-1, 1]), ridge=0.1), sw.Uniform(12, 3)),
-        (sw.IsingPseudoLikelihood(spins, ridge=0.1), sw.BMatching(sw.IsingPseudoLikelihood(spins).edges, 2)),
+        (
+            sw.graphs.IsingPseudoLikelihood(spins, ridge=0.1),
+            sw.BMatching(sw.graphs.IsingPseudoLikelihood(spins).edges, 2),
+        ),
         (sw.LeastSquares(X, y), two_partitions(12, rng)),
         (sw.LeastSquares(X, y), sw.Uniform(12, 0)),
         (sw.LeastSquares(np.zeros((5, 3)), np.arange(5.0)), sw.Uniform(3, 2)),
-        (sw.IsingPseudoLikelihood(spins[:, :1]), sw.Uniform(0, 0)),
+        (sw.graphs.IsingPseudoLikelihood(spins[:, :1]), sw.Uniform(0, 0)),
     ]
     if not sparse:
         problems.append((submodular(rng), graphic(7, rng)))

@@ -129,7 +129,7 @@ def logistic(rng):
 def ising(rng):
     spins = np.where(rng.random((20, 4)) < 0.5, -1.0, 1.0)
     spins[:, 1] = np.where(rng.random(20) < 0.8, spins[:, 0], spins[:, 1])
-    return sw.IsingPseudoLikelihood(spins, 0.1, sample_weight=rng.random(20))  # few ties between edges
+    return sw.graphs.IsingPseudoLikelihood(spins, 0.1, sample_weight=rng.random(20))  # few ties between edges
 
 
 OBJECTIVES = {"least squares": least_squares, "groups": groups, "logistic": logistic, "ising": ising}

@@ -142,9 +142,9 @@ class BaseGraph(BaseEstimator, ABC):
         X : frame or array-like of shape (n_samples, n_features), optional
             The training data, for the score and what is said of missing answers.
         **options :
-            ``sample_weight`` (as given to fit), ``bootstrap`` (from :func:`swapwise.bootstrap_graph`),
-            ``case_dropping`` (from :func:`swapwise.case_dropping`), ``certificate`` (from :meth:`certify`),
-            ``asked`` (a mapping of words, shown among the settings) and ``seconds``.
+            ``sample_weight`` (as given to fit), ``bootstrap`` (from :func:`swapwise.graphs.bootstrap_graph`),
+            ``case_dropping`` (from :func:`swapwise.graphs.case_dropping`), ``certificate`` (from
+            :meth:`certify`), ``asked`` (a mapping of words, shown among the settings) and ``seconds``.
 
         Examples
         --------

@@ -80,7 +80,8 @@ class GaussianPseudoLikelihood(LeastSquares):
     A chain of three variables:
 
     >>> import numpy as np
-    >>> from swapwise import BMatching, GaussianPseudoLikelihood, Uniform, maximize
+    >>> from swapwise import BMatching, Uniform, maximize
+    >>> from swapwise.graphs import GaussianPseudoLikelihood
     >>> rng = np.random.default_rng(0)
     >>> first, second, third = rng.standard_normal((3, 500))
     >>> second += first

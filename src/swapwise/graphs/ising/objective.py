@@ -309,7 +309,8 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
     --------
     Three variables, the first two of which mostly agree:
 
-    >>> from swapwise import BMatching, IsingPseudoLikelihood, maximize
+    >>> from swapwise import BMatching, maximize
+    >>> from swapwise.graphs import IsingPseudoLikelihood
     >>> spins = [[1, 1, 1], [1, 1, -1], [-1, -1, 1], [-1, -1, -1], [1, -1, 1], [1, 1, -1]]
     >>> f = IsingPseudoLikelihood(spins, ridge=0.1)
     >>> f.edges

@@ -78,7 +78,8 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
     --------
     A spin, a number that it shifts, and a count that neither knows of:
 
-    >>> from swapwise import BMatching, MixedPseudoLikelihood, maximize
+    >>> from swapwise import BMatching, maximize
+    >>> from swapwise.graphs import MixedPseudoLikelihood
     >>> rng = np.random.default_rng(0)
     >>> spin = rng.choice([-1.0, 1.0], 200)
     >>> X = np.column_stack([spin, 0.5 * spin + rng.normal(size=200), rng.poisson(2.0, 200)])

@@ -91,7 +91,7 @@ def plot_edge_intervals(
     Examples
     --------
     >>> import numpy as np
-    >>> from swapwise import GraphBootstrap, plot_edge_intervals
+    >>> from swapwise.graphs import GraphBootstrap, plot_edge_intervals
     >>> weights = np.array([[0.5, -0.2, 0.0], [0.7, 0.0, 0.0]])
     >>> ax = plot_edge_intervals(GraphBootstrap(["a", "b", "c"], np.array([0.6, -0.1, 0.0]), weights))
     >>> [label.get_text() for label in ax.get_yticklabels()]
@@ -144,7 +144,7 @@ def plot_centrality(boot: GraphBootstrap | Any, measure: str = "strength", *, ax
     Examples
     --------
     >>> import numpy as np
-    >>> from swapwise import GraphBootstrap, plot_centrality
+    >>> from swapwise.graphs import GraphBootstrap, plot_centrality
     >>> weights = np.array([[0.5, 0.2, 0.0], [0.7, 0.0, 0.0]])
     >>> ax = plot_centrality(GraphBootstrap(["a", "b", "c"], np.array([0.6, 0.1, 0.0]), weights))
     >>> [label.get_text() for label in ax.get_yticklabels()]
@@ -243,7 +243,7 @@ def plot_differences(boot: GraphBootstrap, of: str = "edges", *, ax: Axes | None
     Examples
     --------
     >>> import numpy as np
-    >>> from swapwise import GraphBootstrap, plot_differences
+    >>> from swapwise.graphs import GraphBootstrap, plot_differences
     >>> weights = np.array([[0.5, 0.2, 0.0], [0.7, 0.0, 0.0]])
     >>> boot = GraphBootstrap(["a", "b", "c"], np.array([0.6, 0.1, 0.0]), weights)
     >>> ax = plot_differences(boot, "strength")
@@ -344,7 +344,7 @@ def plot_case_dropping(
     Examples
     --------
     >>> import numpy as np
-    >>> from swapwise import CaseDropping, plot_case_dropping
+    >>> from swapwise.graphs import CaseDropping, plot_case_dropping
     >>> weights = np.array([[0.5, 0.2, 0.0], [0.0, 0.3, 0.4]])
     >>> cases = CaseDropping(["a", "b", "c"], np.array([0.6, 0.1, 0.0]), np.array([0.75, 0.5]), weights)
     >>> plot_case_dropping(cases).get_ylabel()
@@ -412,7 +412,7 @@ def plot_comparison(
     Examples
     --------
     >>> import numpy as np
-    >>> from swapwise import GraphComparison, plot_comparison
+    >>> from swapwise.graphs import GraphComparison, plot_comparison
     >>> permuted = np.array([[[0.3, 0.1, 0.0], [0.4, 0.1, 0.0]]] * 19)
     >>> found = GraphComparison(list("abc"), np.array([0.6, 0.1, 0.0]), np.array([0.1, 0.1, 0.0]), permuted)
     >>> [label.get_text() for label in plot_comparison(found).get_yticklabels()]

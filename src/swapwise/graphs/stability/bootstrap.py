@@ -88,7 +88,8 @@ def bootstrap_graph(
     Four variables in a chain, each of which mostly repeats the one before:
 
     >>> import numpy as np
-    >>> from swapwise import IsingGraphCV, bootstrap_graph
+    >>> from swapwise import IsingGraphCV
+    >>> from swapwise.graphs import bootstrap_graph
     >>> turns = np.where(np.random.default_rng(0).random((300, 4)) < 0.2, -1, 1)
     >>> boot = bootstrap_graph(IsingGraphCV(), np.cumprod(turns, axis=1), n_boots=20)
     >>> boot

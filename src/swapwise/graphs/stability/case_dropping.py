@@ -74,7 +74,8 @@ def case_dropping(
     Examples
     --------
     >>> import numpy as np
-    >>> from swapwise import IsingGraphCV, case_dropping
+    >>> from swapwise import IsingGraphCV
+    >>> from swapwise.graphs import case_dropping
     >>> rng = np.random.default_rng(0)
     >>> X = np.cumprod(np.where(rng.random((300, 5)) < [0.1, 0.1, 0.2, 0.3, 0.4], -1, 1), axis=1)
     >>> cases = case_dropping(IsingGraphCV(), X, shares=[0.75, 0.5, 0.25], n_boots=10)

@@ -58,7 +58,8 @@ def centralities(model: Any) -> pd.DataFrame:
     A chain of three, in which the middle one has all paths:
 
     >>> import numpy as np
-    >>> from swapwise import IsingGraph, centralities
+    >>> from swapwise import IsingGraph
+    >>> from swapwise.graphs import centralities
     >>> turns = np.where(np.random.default_rng(0).random((300, 3)) < 0.2, -1, 1)
     >>> model = IsingGraph(max_degree=2, edges=[(0, 1), (1, 2)]).fit(np.cumprod(turns, axis=1))
     >>> centralities(model)[["strength", "betweenness", "degree"]].round(1)

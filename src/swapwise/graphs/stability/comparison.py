@@ -81,7 +81,8 @@ def compare_graphs(
     The first two variables go together in the first group alone:
 
     >>> import numpy as np
-    >>> from swapwise import IsingGraphCV, compare_graphs
+    >>> from swapwise import IsingGraphCV
+    >>> from swapwise.graphs import compare_graphs
     >>> X1, X2 = np.random.default_rng(0).integers(2, size=(2, 200, 3))
     >>> X1[:150, 1] = X1[:150, 0]
     >>> compare_graphs(IsingGraphCV(), X1, X2, n_permutations=19).tests["p_value"]
