@@ -14,7 +14,7 @@ ROOT = Path(swapwise.__file__).parent
 
 # Every layer may import those before it: the folders of the package, lowest first.
 LAYERS = [
-    {"checks", "events", "files", "lazy", "numerics", "threads"},
+    {"checks", "events", "files", "lazy", "numerics", "override", "threads"},
     {"moves"},
     {"clock"},
     {"kernels"},

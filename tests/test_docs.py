@@ -82,6 +82,17 @@ def test_every_public_name_leads_to_others_and_has_an_example(thing):
     assert "\nExamples\n--------\n" in doc
 
 
+@pytest.mark.parametrize(
+    "kind", [kind for kind in PUBLIC if inspect.isclass(kind)], ids=lambda kind: kind.__name__
+)
+def test_every_public_member_is_documented_where_it_is_declared_first(kind):
+    own = [
+        (base, name) for base in kind.__mro__ if base.__module__.startswith("swapwise") for name in vars(base)
+    ]
+    methods = {name for base, name in own if name[0] != "_" and inspect.isroutine(getattr(base, name))}
+    assert [name for name in sorted(methods) if not inspect.getdoc(getattr(kind, name))] == []
+
+
 @pytest.mark.parametrize("thing", [*METHODS, *RULES, *THEOREMS], ids=lambda thing: thing.__name__)
 def test_theorems_and_methods_name_their_papers(thing):
     assert "\nReferences\n----------\n- " in inspect.getdoc(thing) or thing is swapwise.theory.Constant

@@ -21,6 +21,7 @@ from swapwise.clock import Clock
 from swapwise.kernels import glm
 from swapwise.objectives.base import Groups, embed, read_groups, rows_of
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
+from swapwise.override import override
 from tests.certify.bounded_zoo import BoundedLeastSquares, BoundedLogistic
 from tests.fuzz import families, instances
 from tests.fuzz.designs import some_design, some_weights
@@ -229,26 +230,27 @@ class Quadratic(sw.SparseObjective):
         self._b, self._H = A.T @ y, A.T @ A + ridge * np.eye(self.n)
         self._ridge, self.scale = ridge, float(y @ y) / 2
 
+    @override
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         H, b = self._H[np.ix_(support, support)], self._b[support]
         coef: FloatArray = np.linalg.lstsq(H, b, rcond=1e-12)[0].astype(float)
         return float(b @ coef - coef @ H @ coef / 2), coef
 
+    @override
     def value_at(self, coef: FloatArray) -> float:
-        """Return u."""
         return float(self._b @ coef - coef @ self._H @ coef / 2)
 
+    @override
     def gradient_at(self, coef: FloatArray) -> FloatArray:
-        """Return the gradient of u."""
         slope: FloatArray = self._b - self._H @ coef
         return slope
 
+    @override
     def curvature(self, columns: IndexArray) -> FloatArray:
-        """Return columns of H."""
         return self._H[:, columns]
 
+    @override
     def strong_concavity(self, t: int) -> float:
-        """Return the ridge."""
         return self._ridge
 
 
@@ -274,32 +276,33 @@ class SeveralResponses(sw.SparseObjective):
         self._B, self._H = A.T @ Y, A.T @ A + ridge * np.eye(A.shape[1])
         self._ridge, self.scale = ridge, float((Y**2).sum()) / 2
 
+    @override
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         rows = rows_of(self, support)
         H, B = self._H[np.ix_(rows, rows)], self._B[rows]
         coef: FloatArray = np.linalg.lstsq(H, B, rcond=1e-12)[0].astype(float)
         return float((coef * (B - H @ coef / 2)).sum()), coef
 
+    @override
     def value_at(self, coef: FloatArray) -> float:
-        """Return u."""
         return float((coef * (self._B - self._H @ coef / 2)).sum())
 
+    @override
     def gradient_at(self, coef: FloatArray) -> FloatArray:
-        """Return the gradient of u, in the shape of the coefficients."""
         slope: FloatArray = self._B - self._H @ coef
         return slope
 
+    @override
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
-        """Return the value of a set, which columns that are far from collinear leave no doubt of."""
         return self.scale if support is None else self._value(support)
 
+    @override
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return what holds for each response."""
         rows = rows_of(self, elements)
         return self._H[np.ix_(rows, rows)]
 
+    @override
     def strong_concavity(self, t: int) -> float:
-        """Return the ridge."""
         return self._ridge
 
 
@@ -454,6 +457,7 @@ class BoundedGroups(SeveralResponses):
         super().__init__(A, y, ridge, groups)
         self.bounds = bounds
 
+    @override
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         rows = rows_of(self, support)
         assert self.bounds is not None

@@ -17,6 +17,7 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.numerics import TIE
+from swapwise.override import override
 
 NOTHING = -1  # pads the rows of a MoveList: no element here
 
@@ -190,21 +191,21 @@ class MoveList(MoveBatch):
         )
 
     @property
+    @override
     def n_added(self) -> int:  # type: ignore[override]
-        """How many elements a move adds at most."""
         return int((self.added >= 0).sum(axis=1).max(initial=0))
 
     @property
+    @override
     def shape(self) -> tuple[int, ...]:
-        """One score per row."""
         return (len(self.added),)
 
     def __len__(self) -> int:
         """Return the number of moves."""
         return len(self.added)
 
+    @override
     def move(self, index: int) -> Move:
-        """Return row ``index`` as a move."""
         added, dropped = self.added[index], self.dropped[index]
         return Move(tuple(added[added >= 0].tolist()), tuple(dropped[dropped >= 0].tolist()))
 
@@ -212,14 +213,15 @@ class MoveList(MoveBatch):
         """Go through the moves in order."""
         return (self.move(index) for index in range(len(self)))
 
+    @override
     def to_list(self) -> MoveList:
-        """Return itself: every move is spelled out already."""
         return self
 
+    @override
     def spread(self, scores: FloatArray) -> FloatArray:
-        """Return the scores as they are."""
         return scores
 
+    @override
     def cheapest(self, cost: FloatArray) -> MoveList:
         """Return, of all moves that add the same, the one with the cheapest drop; ties go to the first.
 
@@ -289,8 +291,8 @@ class SwapGrid(MoveBatch):
     feasible: BoolArray
 
     @property
+    @override
     def shape(self) -> tuple[int, ...]:
-        """Candidates by drops, and one more column for no drop."""
         return self.feasible.shape
 
     @property
@@ -305,26 +307,26 @@ class SwapGrid(MoveBatch):
         useful[:, -1] = self.free
         return useful
 
+    @override
     def move(self, index: int) -> Move:
-        """Return the move at a flat index."""
         added, column = divmod(index, self.shape[1])
         dropped = () if column == len(self.drops) else (int(self.drops[column]),)
         return Move((added,), dropped)
 
+    @override
     def to_list(self) -> MoveList:
-        """Spell out the useful moves."""
         added, column = np.nonzero(self.useful)
         dropped = np.append(self.drops, NOTHING)[column]
         return MoveList(added[:, None], dropped[:, None])
 
+    @override
     def spread(self, scores: FloatArray) -> FloatArray:
-        """Lay scores of the useful moves out on the grid; all others are minus infinity."""
         spread = np.full(self.shape, -np.inf)
         spread[self.useful] = scores
         return spread
 
+    @override
     def cheapest(self, cost: FloatArray) -> MoveList:
-        """Return one move per element that can be added: the one with the cheapest drop."""
         price = np.where(self.feasible, np.append(cost[self.drops], -1.0), np.inf)
         column = price.argmin(axis=1)
         added = np.flatnonzero(np.isfinite(price[np.arange(len(price)), column]))

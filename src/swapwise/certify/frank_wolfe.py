@@ -17,6 +17,7 @@ from swapwise.constraints.region import Region
 from swapwise.objectives.base import SparseObjective, embed, rows_of
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.conjugates import along_rows, room
+from swapwise.override import override
 
 #: Finds a set of large weight, if not the largest, for a slope that gives the weights
 Oracle = Callable[[FloatArray], IndexArray]
@@ -57,12 +58,12 @@ class FrankWolfe(Relaxation):
         self.set_diagonal(diagonal)
 
     @property
+    @override
     def start(self) -> ConvexCombination:
-        """What another relaxation may start from."""
         return self.combination
 
+    @override
     def set_diagonal(self, diagonal: FloatArray) -> None:
-        """Use another diagonal for which ``u(w) + wᵀDw/2`` is concave."""
         self.diagonal = diagonal
         self._shifted = diagonal > 0
         self._free = ~self._shifted & ~self.region.outside
@@ -186,6 +187,7 @@ class FrankWolfe(Relaxation):
 
     # -- towards the best fractional set ------------------------------------------------------------
 
+    @override
     def improve(self, target: float, precision: float) -> bool:
         """Take one Newton step of φ over the convex combinations; return whether φ rose.
 

@@ -11,6 +11,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget, Clock
 from swapwise.constraints.region import Region
 from swapwise.objectives.base import SetFunction
+from swapwise.override import override
 from swapwise.search.rules import gains_of_additions
 from swapwise.theory.bounds import bound_from_gains, bound_of_all
 
@@ -78,12 +79,12 @@ class SetNode(Node):
         self._gains = np.zeros(objective.n)
 
     @property
+    @override
     def own_bound(self) -> float | None:
-        """None: what values say of the whole is said before any node is made."""
         return None
 
+    @override
     def tighten(self, target: float, clock: Clock) -> None:
-        """Find a candidate by single gains; for a submodular f, bound by those at held and candidate."""
         held = self.region.held
         if self.objective.submodular:
             self._note(*bound_from_gains(self.objective, self.region, held, clock))
@@ -101,14 +102,14 @@ class SetNode(Node):
         self._candidate = np.union1d(chosen, self.region.held)
         self._gains[chosen] += 1.0
 
+    @override
     def candidate(self) -> IndexArray:
-        """Return the set of the largest single gains."""
         return self._candidate
 
+    @override
     def split(self) -> int:
-        """Return the open element of the largest gain."""
         return int(self.region.open[np.argmax(self._gains[self.region.open])])
 
+    @override
     def part(self, region: Region) -> SetNode:
-        """Return a part, bounded by the value of its elements."""
         return SetNode(self.objective, region, self.bound)

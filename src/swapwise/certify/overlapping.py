@@ -18,6 +18,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.algorithms.spans import violated_spans
 from swapwise.constraints.region import Region
 from swapwise.objectives.base import SparseObjective
+from swapwise.override import override
 
 # Limits with more room than this that cost nothing are dropped when others are added.
 LOOSE = 0.1
@@ -30,8 +31,8 @@ class LimitedPoint(WorkingPoint):
     limits: Limits
     prices: FloatArray
 
+    @override
     def among(self, kept: IndexArray) -> Self:
-        """Return the same with elements numbered by their places among some, without all others."""
         return replace(super().among(kept), limits=self.limits.among(kept))
 
 
@@ -53,22 +54,24 @@ class Overlapping(Proximal):
         super().__init__(objective, region, diagonal, working_set, start)
 
     @property
+    @override
     def start(self) -> LimitedPoint:
-        """What another relaxation may start from."""
         here = super().start
         return LimitedPoint(here.elements, here.point, here.coef, here.sizes, self._limits, self._costs)
 
+    @override
     def improve(self, target: float, precision: float) -> bool:
-        """Improve the fractional set within the limits, and add those that it violates."""
         more = super().improve(target, precision)
         return self.dual.bound > target and (self._cut() or more)
 
+    @override
     def _solve(self, target: float, precision: float) -> None:
         super()._solve(target, precision)
         assert self._prices is not None
         self._costs = np.zeros(len(self._useful))
         self._costs[self._useful] = self._prices
 
+    @override
     def _limits_on(self, elements: IndexArray) -> tuple[tuple[Any, ...], FloatArray | None]:
         region = self.region
         rooms = self._limits.capacity - self._limits.loads(region.inside.astype(float))
@@ -80,8 +83,8 @@ class Overlapping(Proximal):
         arrays = begin, limits.members, limits.shares, np.maximum(rooms[self._useful], 0.0)
         return arrays, self._costs[self._useful]
 
+    @override
     def _gains_beside(self, known: IndexArray) -> FloatArray:
-        """Return what each element weighs beyond the prices of its sets."""
         gains = self.dual.weights - self._limits.costs(self._costs, len(self.point))
         gains[self.region.inside | self.region.outside] = 0.0
         return gains

@@ -17,6 +17,7 @@ from swapwise.certify.working_set import WorkingSet
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.region import Region
 from swapwise.objectives.base import SparseObjective, rows_of
+from swapwise.override import override
 
 # Up to this many elements are all in the working set. Larger problems begin with about as many as the second.
 ALL_UP_TO, FIRST_ELEMENTS = 500, 200
@@ -82,15 +83,15 @@ class Proximal(Relaxation):
             self.value = -np.inf  # what the fractional set holds may be too much here
 
     @property
+    @override
     def start(self) -> WorkingPoint:
-        """What another relaxation may start from."""
         elements = np.flatnonzero(self.point)
         rows, owner = used_rows(self.objective, elements)
         sizes = np.bincount(owner, minlength=len(elements))
         return WorkingPoint(elements, self.point[elements], self.coef[rows], sizes)
 
+    @override
     def set_diagonal(self, diagonal: FloatArray) -> None:
-        """Use another diagonal for which ``u(w) + wᵀDw/2`` is concave."""
         self.diagonal = diagonal
         self._settle()
 
@@ -137,8 +138,8 @@ class Proximal(Relaxation):
 
     # -- rounds -------------------------------------------------------------------------------------
 
+    @override
     def improve(self, target: float, precision: float) -> bool:
-        """Improve the fractional set on the working set, and enlarge that; return whether that may go on."""
         before, lowest = self.value, self.dual.bound
         self._solve(target, precision)
         bound = self.dual.bound

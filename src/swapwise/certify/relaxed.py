@@ -20,6 +20,7 @@ from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.quadratic import Quadratic
+from swapwise.override import override
 from swapwise.theory.bounds import ceiling
 from swapwise.theory.diagonal import raised_diagonal
 
@@ -69,15 +70,15 @@ class RelaxedNode(Node):
             if parent.dual is not None:
                 self.bound = min(self.bound, parent.dual.bound_on(region))
 
+    @override
     def whole(self, support: IndexArray) -> IndexArray:
-        """Return a set of the region in the numbers of the ground set."""
         return self.problem.whole(support)
 
     # -- linear dependencies ------------------------------------------------------------------------
 
     @property
+    @override
     def aside(self) -> IndexArray:
-        """The open elements whose columns are combinations of so few others that a set may hold them all."""
         aside = self._open_aside
         if self._aside is None or not len(aside):
             return aside
@@ -135,8 +136,8 @@ class RelaxedNode(Node):
 
     # -- tightening ---------------------------------------------------------------------------------
 
+    @override
     def tighten(self, target: float, clock: Clock) -> None:
-        """Alternate between better fractional sets, fewer elements and better diagonals."""
         idle = 0
         for _ in range(ROUNDS_AT_ROOT if self._is_root else ROUNDS_BELOW):
             before, elements = self.bound, len(self.region.open)
@@ -208,13 +209,13 @@ class RelaxedNode(Node):
                 self.observe(self.kind, self.bound)
 
     @property
+    @override
     def own_bound(self) -> float | None:
-        """The best bound of a dual point; sets that fixing ruled out are below the target of that time."""
         return None if self.dual is None else max(self._own_bound, self._fixed_below)
 
     @property
+    @override
     def fractional(self) -> FloatArray | None:
-        """The fractional set of the relaxation, as it was last looked at."""
         return self._fractional
 
     # -- a better diagonal --------------------------------------------------------------------------
@@ -277,13 +278,13 @@ class RelaxedNode(Node):
 
     # -- branching ----------------------------------------------------------------------------------
 
+    @override
     def candidate(self) -> IndexArray:
-        """Return the set of the largest weight at the dual point."""
         assert self.dual is not None
         return np.union1d(self.region.max_weight(self.dual.weights)[0], self.region.held)
 
+    @override
     def split(self) -> int:
-        """Return the element whose fractionality loosens the bound most."""
         relaxation = self._relax()
         if len(self._open_aside):
             assert self.dual is not None
@@ -292,6 +293,6 @@ class RelaxedNode(Node):
         loose = relaxation.dual.weights * (z * (1 - z) + 1e-9)
         return int(self.region.open[np.argmax(loose[self.region.open])])
 
+    @override
     def part(self, region: Region) -> RelaxedNode:
-        """Return a part that starts from what was found out here."""
         return RelaxedNode(self.problem, region, self)

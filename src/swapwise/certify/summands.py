@@ -14,6 +14,7 @@ from swapwise.clock import Clock
 from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective, Summand
+from swapwise.override import override
 
 # All sets of all summands are enumerated beforehand, if that takes no more numbers than this: some seconds.
 MOST_NUMBERS, MOST_SETS = 50_000_000, 200_000
@@ -126,8 +127,8 @@ class SummandNode(Node):
 
     # -- tightening ---------------------------------------------------------------------------------
 
+    @override
     def tighten(self, target: float, clock: Clock) -> None:
-        """Improve the prices, and fix what cannot matter, as long as one of it helps the other."""
         for _ in range(MOST_ROUNDS):
             choice = self.improve_prices(target, clock)
             if self.bound <= max(target, self._floor):
@@ -186,12 +187,12 @@ class SummandNode(Node):
 
     # -- branching ----------------------------------------------------------------------------------
 
+    @override
     def candidate(self) -> IndexArray:
-        """Return a set of elements that many summands have chosen."""
         return self.region.greedy_set(self._shares)
 
+    @override
     def split(self) -> int:
-        """Return an element on which summands disagree: the one whose fixing lowers the bound most."""
         choice = self._table.choose(self._sets(), self.prices)
         shares, open_ = self._table.shares(choice.chosen), self.region.open
         disputed = open_[(shares[open_] > 0) & (shares[open_] < 1)]
@@ -200,8 +201,8 @@ class SummandNode(Node):
         losses = self._table.losses(self._sets(), self.prices, choice.maxima)
         return int(disputed[np.argmax(_product(*losses)[disputed])])
 
+    @override
     def part(self, region: Region) -> SummandNode:
-        """Return a part, at the same prices."""
         return SummandNode(self.objective, self._table, region, self)
 
 

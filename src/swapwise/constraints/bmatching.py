@@ -12,6 +12,7 @@ from swapwise.checks import IndexArray, as_count, as_elements, as_vector, warn
 from swapwise.constraints.base import forced_among, names_of
 from swapwise.constraints.graphic import Edge, is_graph, number_vertices, read_edges
 from swapwise.constraints.packing import PackingSystem
+from swapwise.override import override
 
 
 class BMatching(PackingSystem):
@@ -98,14 +99,14 @@ class BMatching(PackingSystem):
         complete._set_edges(list(zip(tail.tolist(), head.tolist(), strict=True)), range(n_vertices), b)
         return complete
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         limits = set(self.b.values())
         b = limits.pop() if len(limits) == 1 else self.b
         return f"BMatching(n={self.n}, {len(self.vertices)} vertices, b={b})"
 
+    @override
     def induced(self, elements: IndexArray) -> BMatching:
-        """Return the b-matchings of some of the edges."""
         part = object.__new__(BMatching)
         part.edges, part.vertices, part.b = [self.edges[e] for e in elements], self.vertices, self.b
         part._tail, part._head = self._tail[elements], self._head[elements]
@@ -113,8 +114,8 @@ class BMatching(PackingSystem):
         part.names, part.forced = names_of(self, elements), forced_among(self, elements)
         return part
 
+    @override
     def random_set(self, support: IndexArray, rng: np.random.Generator) -> IndexArray:
-        """Return a random maximal set that holds ``support``; from nothing, a random graph."""
         if len(support) or len(self._capacity) > len(self.vertices):  # some edges are forced out
             return super().random_set(support, rng)
         from swapwise.constraints.algorithms.random_graph import random_subgraph

@@ -12,6 +12,7 @@ from swapwise.checks import BoolArray, IndexArray
 from swapwise.constraints.algorithms.exchanges import LARGEST_BATCH, pieces_of
 from swapwise.kernels import exchanges
 from swapwise.moves import NOTHING, MoveBatch, MoveList
+from swapwise.override import override
 
 # Kernels tell the circuits of an element by the bits of one number.
 MOST_CIRCUITS = 64
@@ -53,13 +54,13 @@ class ListedLater(MoveList):
     """Moves that are spelled out when they are first read: some objectives score them without."""
 
     @property
+    @override
     def added(self) -> IndexArray:
-        """What each move adds."""
         return self.to_list().added
 
     @property
+    @override
     def dropped(self) -> IndexArray:
-        """What each move drops."""
         return self.to_list().dropped
 
     def _hold(self, **what: object) -> None:
@@ -86,8 +87,8 @@ class Exchanges(ListedLater):
     def __init__(self, drops: IndexArray, circuits: Circuits, widths: tuple[int, int]) -> None:
         self._hold(drops=drops, circuits=circuits, widths=widths)
 
+    @override
     def to_list(self) -> MoveList:
-        """Spell the moves out."""
         return self._listed
 
     @cached_property
@@ -96,8 +97,8 @@ class Exchanges(ListedLater):
         dropped = np.append(self.drops, NOTHING)[columns]
         return MoveList.joined([MoveList(added[:, None], dropped)], *self.widths)
 
+    @override
     def parts(self) -> Iterator[MoveBatch]:
-        """Yield the moves of some elements at a time."""
         elements, sizes = np.flatnonzero(self.circuits.open), np.append(np.diff(self.circuits.begin), 1)
         ways = np.maximum(sizes[self.circuits.of[elements]], 1.0).prod(axis=1)
         for piece in pieces_of(ways, LARGEST_BATCH):
@@ -129,18 +130,18 @@ class LargerExchanges(ListedLater):
         self._hold(alone=alone, is_independent=is_independent, _size=size, _batches=batches)
 
     @property
+    @override
     def n_added(self) -> int:  # type: ignore[override]
-        """How many elements a move adds."""
         return self._size
 
+    @override
     def to_list(self) -> MoveList:
-        """List the moves, all at once."""
         return self._listed
 
     @cached_property
     def _listed(self) -> MoveList:
         return MoveList.joined(self._batches())
 
+    @override
     def parts(self) -> Iterator[MoveBatch]:
-        """List the moves, a batch at a time."""
         return self._batches()

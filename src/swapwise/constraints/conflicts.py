@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from swapwise.checks import FloatArray, IndexArray, as_count, as_matrix, as_real, some_of, warn
 from swapwise.constraints.graphic import is_graph
 from swapwise.constraints.packing import PackingSystem
+from swapwise.override import override
 
 # Rows of correlations that are looked at in one go, in numbers.
 LARGEST_BLOCK = 4_000_000
@@ -116,8 +117,8 @@ class Conflicts(PackingSystem):
         found._set_pairs(columns.shape[1], pairs)
         return found
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"Conflicts(n={self.n}, {len(self.pairs)} pairs)"
 
 

@@ -22,6 +22,7 @@ from swapwise.constraints.base import (
 )
 from swapwise.constraints.partition import number_labels, read_capacity, read_labels
 from swapwise.moves import MoveList
+from swapwise.override import override
 
 
 class FewGroups(IndependenceSystem):
@@ -80,13 +81,13 @@ class FewGroups(IndependenceSystem):
         self.capacity = read_capacity(wanted, self.labels)
         self._capacity = np.array([*self.capacity.values()], dtype=np.intp)
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         size = "" if self.size == self.n else f", size={self.size}"
         return f"FewGroups(n={self.n}, {self.groups} of {len(self.labels)} groups{size})"
 
+    @override
     def induced(self, elements: IndexArray) -> FewGroups:
-        """Return the same limits on some of the elements."""
         part = object.__new__(FewGroups)
         part.n, part.names = len(elements), names_of(self, elements)
         part.labels, part._group = self.labels, self._group[elements]
@@ -95,8 +96,8 @@ class FewGroups(IndependenceSystem):
         part.forced = forced_among(self, elements)
         return part
 
+    @override
     def truncate(self, size: int) -> FewGroups:
-        """Return the same with at most ``size`` elements in all."""
         other = self._forcing(self.forced)
         other.size = min(self.size, as_count(size, "size"))
         if other.size < len(self.forced):
@@ -114,13 +115,14 @@ class FewGroups(IndependenceSystem):
         """Return how many elements of each group a set has, with what is forced in."""
         return np.bincount(self._group[self._with_forced(support)], minlength=len(self.labels))
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         counts = self._counts(support)
         is_small = counts.sum() <= self.size and np.count_nonzero(counts) <= self.groups
         return bool(is_small and (counts <= self._capacity).all())
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return which elements are of a group with room, and no group too many."""
         counts = self._counts(support)
         is_open = counts < self._capacity
         if np.count_nonzero(counts) >= self.groups:
@@ -130,8 +132,8 @@ class FewGroups(IndependenceSystem):
         addable[support] = False
         return addable
 
+    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add elements in the given order that the limits allow."""
         counts, chosen = self._counts(np.asarray(support, dtype=np.intp)), set(np.asarray(support).tolist())
         used, total, forced = np.count_nonzero(counts), int(counts.sum()), set(self.forced.tolist())
         held, group, capacity = counts.tolist(), self._group.tolist(), self._capacity.tolist()
@@ -150,8 +152,8 @@ class FewGroups(IndependenceSystem):
             chosen.add(element)
         return np.array(sorted(chosen), dtype=np.intp)
 
+    @override
     def max_size(self) -> int:
-        """Return the size of the largest sets."""
         sizes = np.minimum(np.bincount(self._group, minlength=len(self.labels)), self._capacity)
         touched = self._counts(self.forced[:0]) > 0
         free = np.sort(sizes[~touched])[::-1][: max(0, self.groups - int(touched.sum()))]
@@ -159,6 +161,7 @@ class FewGroups(IndependenceSystem):
 
     # -- moves --------------------------------------------------------------------------------------
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         counts, group = self._counts(support), self._group
         used, total = np.count_nonzero(counts), counts.sum()
@@ -175,6 +178,7 @@ class FewGroups(IndependenceSystem):
         feasible[:, :-1][:, self._are_forced(support)] = False
         return feasible
 
+    @override
     def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
         counts = np.append(self._counts(support), 0)
         change = np.append(np.ones(self.n), 0.0)
@@ -192,34 +196,38 @@ class FewGroups(IndependenceSystem):
         fits = (after <= np.append(self._capacity, 0)[group]) | (touched < 0)
         return (used <= self.groups) & fits.all(axis=1) & (counts.sum() + step.sum(axis=1) <= self.size)
 
+    @override
     def mixed_limits(self) -> MixedLimits:
-        """Return the labels and their limits."""
         most = np.array([self.groups, self.size], dtype=np.intp)
         # One label more, which no element has: it tells these labels from none.
         room = np.append(self._capacity, 0)
         return MixedLimits.none(self.n)._replace(label=self._group, room=room, most=most)
 
+    @override
     def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
         if self.groups > 1 and self.size > 1 and (self._capacity > 1).all() and not len(self.forced):
             return np.zeros((len(elements), len(others)), dtype=bool)
         return super()._excludes(elements, others)
 
+    @override
     def _units(self, support: IndexArray) -> list[IndexArray]:
-        """Return the chosen elements of each group that has several."""
         group = self._group[support]
         units = (support[group == each] for each in np.flatnonzero(np.bincount(group) > 1))
         return [unit for unit in units if not self._are_forced(unit).any()]
 
     # -- weights ------------------------------------------------------------------------------------
 
+    @override
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         return self._max_weight_holding(self.forced[weights[self.forced] > 0], weights, clock)
 
+    @override
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
         others, offer = self._offer(held, weights)
         support = np.union1d(held, others[offer.heaviest()])
         return MaxWeight(support, float(weights[support].sum()))
 
+    @override
     def _bounds_with_and_without(
         self, held: IndexArray, weights: FloatArray, answer: MaxWeight
     ) -> tuple[FloatArray, FloatArray]:
@@ -245,8 +253,8 @@ class FewGroups(IndependenceSystem):
             max(0, self.size - int(counts.sum())),
         )
 
+    @override
     def inequalities(self) -> Inequalities:
-        """Return inequalities with a variable for each group, which says whether it is touched."""
         n, count = self.n, len(self.labels)
         own = scipy.sparse.csr_array((np.ones(n), (np.arange(n), self._group)), shape=(n, count))
         every = scipy.sparse.eye_array(n)

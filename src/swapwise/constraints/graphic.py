@@ -10,6 +10,7 @@ import numpy as np
 from swapwise.checks import BoolArray, IndexArray, is_missing
 from swapwise.constraints.base import as_order, names_of
 from swapwise.constraints.matroid import Matroid
+from swapwise.override import override
 
 Edge = tuple[Hashable, Hashable]
 
@@ -57,12 +58,12 @@ class Graphic(Matroid):
         vertices, self._tail, self._head = number_vertices(self.edges)
         self._n_vertices = len(vertices)
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"Graphic(n={self.n}, {self._n_vertices} vertices)"
 
+    @override
     def induced(self, elements: IndexArray) -> Graphic:
-        """Return the forests of some of the edges."""
         part = object.__new__(Graphic)
         part.n, part.names = len(elements), names_of(self, elements)
         part.edges = [self.edges[e] for e in elements]
@@ -70,20 +71,21 @@ class Graphic(Matroid):
         part._n_vertices = self._n_vertices
         return part
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         trees = _Trees(self._n_vertices)
         return all(trees.join(*ends) for ends in self._ends(support))
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return which edges join two trees."""
         trees = _Trees(self._n_vertices)
         for ends in self._ends(support):
             trees.join(*ends)
         root = trees.roots()
         return root[self._tail] != root[self._head]
 
+    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add edges in the given order that close no cycle (Kruskal's algorithm)."""
         trees = _Trees(self._n_vertices)
         candidates = np.concatenate([np.asarray(support, dtype=np.intp), as_order(order)])
         joins = [trees.join(*ends) for ends in self._ends(candidates)]
@@ -92,6 +94,7 @@ class Graphic(Matroid):
     def _ends(self, elements: IndexArray) -> Iterable[tuple[int, int]]:
         return zip(self._tail[elements].tolist(), self._head[elements].tolist(), strict=True)
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         # The circuit of a candidate is the path between its ends: what their ways to the root do
         # not share. Between two trees there is no circuit, and anything may be dropped.

@@ -15,6 +15,7 @@ from swapwise.constraints.base import Constraint, Inequalities, as_order, forced
 from swapwise.constraints.conflicts import read_names
 from swapwise.constraints.terms import parents_of_powers, parents_of_terms, sign_between
 from swapwise.moves import NOTHING, MoveList
+from swapwise.override import override
 
 Kind = Literal["strong", "weak"]
 
@@ -178,8 +179,8 @@ class Hierarchy(Constraint):
         named = {names[term]: [names[parent] for parent in own] for term, own in parents.items()}
         return cls(names, named, size, kind=kind)
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         size = "" if self.size == self.n else f", size={self.size}"
         return f"Hierarchy(n={self.n}, {self.kind}{size})"
 
@@ -220,8 +221,8 @@ class Hierarchy(Constraint):
         both.forced = np.union1d(self.forced, other.forced)
         return both
 
+    @override
     def induced(self, elements: IndexArray) -> Hierarchy:
-        """Return the hierarchy of some of the elements; what lacks a parent can never be chosen."""
         part = object.__new__(Hierarchy)
         part.n, part.names = len(elements), names_of(self, elements)
         part.size, part.kind = min(self.size, len(elements)), self.kind
@@ -238,8 +239,8 @@ class Hierarchy(Constraint):
         part._hold(Needs(place[needs.element[kept]], begin, place[needs.others[entries]]), lost)
         return part
 
+    @override
     def truncate(self, size: int) -> Hierarchy:
-        """Return the same with at most ``size`` elements in all."""
         if as_count(size, "size") < len(self.forced):
             raise ValueError(
                 f"size must leave room for the {len(self.forced)} elements that are forced in, got {size}"
@@ -248,6 +249,7 @@ class Hierarchy(Constraint):
         other.size = min(self.size, size)
         return other
 
+    @override
     def contract(self, elements: Iterable[int]) -> Constraint:
         """Return the hierarchy with elements forced in, and with them all that they cannot do without.
 
@@ -272,6 +274,7 @@ class Hierarchy(Constraint):
         chosen[support] = chosen[self.forced] = True
         return chosen
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         chosen = self._mask(support)
         if np.count_nonzero(chosen) > self.size or self._lost[chosen].any():
@@ -284,15 +287,15 @@ class Hierarchy(Constraint):
         satisfied[self._needs.element[self._needs.counts(chosen) == 0]] = False
         return satisfied
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return which elements have all that they need, if there is room for one."""
         chosen = self._mask(support)
         addable = self._satisfied(chosen) & ~chosen & (np.count_nonzero(chosen) < self.size)
         addable[np.setdiff1d(self.forced, support)] = True
         return addable
 
+    @override
     def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
-        """Return which others can have what they need, within the size and without those outside."""
         possible = ~self._lost if outside is None else ~(self._lost | outside)
         while True:
             hopeless = self._needs.element[self._needs.counts(possible) == 0]
@@ -323,14 +326,14 @@ class Hierarchy(Constraint):
                 path.pop()
         return Needs.of((element, known[element]) for element in range(self.n))
 
+    @override
     def required(self, elements: IndexArray) -> IndexArray:
-        """Return elements and all that they cannot do without."""
         begin, others = self._ancestors.begin, self._ancestors.others
         parts = [others[begin[e] : begin[e + 1]] for e in elements]
         return np.unique(np.concatenate(parts)) if parts else elements
 
+    @override
     def without(self, support: IndexArray, dropped: IndexArray) -> IndexArray:
-        """Return what is left without some elements, and without all that hang on them."""
         chosen = np.zeros(self.n, dtype=bool)
         chosen[support] = True
         chosen[dropped] = False
@@ -340,16 +343,16 @@ class Hierarchy(Constraint):
                 return np.flatnonzero(chosen)
             chosen[unmet] = False
 
+    @override
     def droppable(self, support: IndexArray) -> IndexArray:
-        """Return what no chosen element needs for want of others; none is forced in."""
         chosen = self._mask(support)
         sole = (self._needs.counts(chosen) == 1) & chosen[self._needs.element]
         is_needed = np.zeros(self.n, dtype=bool)
         is_needed[self._needs.others[np.repeat(sole, np.diff(self._needs.begin))]] = True
         return support[~(is_needed[support] | self._are_forced(support))]
 
+    @override
     def companions(self, elements: IndexArray) -> IndexArray:
-        """Return elements and all parents, and theirs in turn."""
         there = np.zeros(self.n, dtype=bool)
         there[elements] = True
         while True:
@@ -359,8 +362,8 @@ class Hierarchy(Constraint):
                 return np.flatnonzero(there)
             there[others] = True
 
+    @override
     def _lacking(self, support: IndexArray, element: int) -> list[IndexArray]:
-        """Return what comes with an element: all parents that it lacks, or one way for each that would do."""
         chosen = {*support.tolist(), *self.forced.tolist(), element}
         return [np.array(sorted(way), dtype=np.intp) for way in self._ways(chosen, element)]
 
@@ -381,8 +384,8 @@ class Hierarchy(Constraint):
             ways.append(more)
         return ways
 
+    @override
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
-        """Return each element with what it lacks, one row per way: all at once where one step leads there."""
         chosen = self._mask(support)
         satisfied, wanted = self._satisfied(chosen), np.zeros(self.n, dtype=bool)
         wanted[elements] = True
@@ -441,8 +444,8 @@ class Hierarchy(Constraint):
                 break
         return depth
 
+    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add elements in the given order, each with parents that it lacks, if these are in the order."""
         start, waiting = np.asarray(support, dtype=np.intp).tolist(), as_order(order).tolist()
         chosen, lost = {*start, *self.forced.tolist()}, self._lost
         asked = {*start, *waiting}
@@ -465,12 +468,13 @@ class Hierarchy(Constraint):
             waiting = later if len(later) < len(waiting) else []
         return np.array(sorted(chosen & asked), dtype=np.intp)
 
+    @override
     def max_size(self) -> int:
-        """Return the limit on the size, or how many elements there are that can be chosen."""
         return min(self.size, len(self.forced) + int(np.count_nonzero(self.joinable(self.forced))))
 
     # -- moves --------------------------------------------------------------------------------------
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         chosen, place = self._mask(support), np.full(self.n, -1, dtype=np.intp)
         place[support] = np.arange(len(support))
@@ -492,6 +496,7 @@ class Hierarchy(Constraint):
         feasible[self.forced] = True
         return feasible
 
+    @override
     def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
         chosen, dropped = self._mask(support), moves.dropped
         change = (moves.added >= 0).sum(axis=1) - (dropped >= 0).sum(axis=1)
@@ -537,8 +542,8 @@ class Hierarchy(Constraint):
     def _padded_others(self) -> IndexArray:
         return padded([others for _, others in self._needs.listed()])
 
+    @override
     def _replaceable(self, support: IndexArray) -> dict[int, IndexArray]:
-        """Return what chosen elements need and each could have of others, with these others."""
         chosen = self._mask(support)
         sole = np.flatnonzero((self._needs.counts(chosen) == 1) & chosen[self._needs.element])
         found: dict[int, list[IndexArray]] = {}
@@ -561,8 +566,8 @@ class Hierarchy(Constraint):
 
     # -- weights ------------------------------------------------------------------------------------
 
+    @override
     def inequalities(self) -> Inequalities:
-        """Return one inequality per need, one for the size, and one for what can never be chosen."""
         count = len(self._needs.element)
         rows = np.append(np.arange(count), np.repeat(np.arange(count), np.diff(self._needs.begin)))
         columns = np.append(self._needs.element, self._needs.others)

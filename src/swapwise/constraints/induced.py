@@ -20,6 +20,7 @@ from swapwise.constraints.base import (
 )
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import NOTHING, MoveList
+from swapwise.override import override
 
 
 def wrapped(system: Constraint, elements: IndexArray) -> Constraint:
@@ -40,8 +41,8 @@ class _Renumbered(Constraint):
         """The whole constraint."""
         return self._made_of[0]
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"{self.system!r} on {self.n} elements"
 
     def _in_whole(self, support: IndexArray) -> IndexArray:
@@ -53,20 +54,21 @@ class _Renumbered(Constraint):
         place[self._elements] = np.arange(self.n)
         return place[elements]
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         return self.system._is_independent(self._in_whole(support))
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return what the whole constraint can add among the elements."""
         return self.system.addable(self._in_whole(support))[self._elements]
 
+    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Extend the support in the whole constraint."""
         extended = self.system.extend(self._in_whole(support), self._elements[as_order(order)])
         return np.sort(self._places(extended))
 
+    @override
     def laminar_tree(self) -> LaminarTree | None:
-        """Return the limits of the whole constraint, on the elements."""
         tree = self.system.laminar_tree()
         return None if tree is None else tree._replace(leaf=tree.leaf[self._elements])
 
@@ -85,10 +87,10 @@ class Induced(_Renumbered):
         super().__init__(system, elements)
         self.p = system.p
 
+    @override
     def moves(
         self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
     ) -> Iterator[MoveList]:
-        """Yield the moves of the whole constraint that add nothing else, in the order of the numbers here."""
         some = np.arange(self.n) if candidates is None else candidates
         batches = self.system.moves(self._in_whole(support), q, self._in_whole(some))
         moves = MoveList.joined(batch.to_list() for batch in batches)
@@ -102,17 +104,20 @@ class Induced(_Renumbered):
         n_added = (added >= 0).sum(axis=1)
         yield MoveList(added, dropped).take(in_order(n_added, np.hstack([added, dropped])))
 
+    @override
     def exchange_size(self, q: int = 1) -> int:
-        """Return t: how many elements a move adds and drops in all, at most."""
         return self.system.exchange_size(q)
 
+    @override
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         return self._renumbered(self.system._max_weight(self._everywhere(weights), clock), weights)
 
+    @override
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
         in_whole = self._in_whole(held), self._everywhere(weights)
         return self._renumbered(self.system._max_weight_holding(*in_whole, clock), weights)
 
+    @override
     def _bounds_with_and_without(
         self, held: IndexArray, weights: FloatArray, answer: MaxWeight
     ) -> tuple[FloatArray, FloatArray]:
@@ -133,8 +138,8 @@ class Induced(_Renumbered):
         support = np.sort(places[places >= 0])
         return replace(found, support=support, weight=float(weights[support].sum()))
 
+    @override
     def max_size(self) -> int:
-        """Return the lower of two bounds: that of the whole constraint, and that of the elements."""
         return min(self.system.max_size(), super().max_size())
 
 
@@ -149,6 +154,7 @@ class InducedMatroid(_Renumbered, Matroid):
 
     _made_of: tuple[Matroid]
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         whole = self._in_whole(support)
         columns = np.append(np.searchsorted(whole, self._elements[support]), len(support))

@@ -33,6 +33,7 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.minors import Contraction, Minor, Restriction, Truncation
 from swapwise.constraints.packing import PackingSystem
 from swapwise.moves import MoveBatch, MoveList
+from swapwise.override import override
 
 if TYPE_CHECKING:
     from swapwise.constraints.algorithms.integer_program import IntegerProgram
@@ -202,19 +203,20 @@ class Intersection(Constraint):
             return "general"
         return "matroid" if self._packing is None else "exchange"
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         inner = ", ".join(map(repr, self.parts))
         return f"Intersection({inner}, neighbourhood={self.neighbourhood!r})"
 
+    @override
     def induced(self, elements: IndexArray) -> Intersection:
-        """Return the intersection of the constraints on some of the elements."""
         part = object.__new__(Intersection)  # all has been checked
         part.n, part.names = len(elements), names_of(self, elements)
         part.forced, part.neighbourhood = forced_among(self, elements), self.neighbourhood
         part._set_parts(tuple(each.induced(elements) for each in self.parts))
         return part
 
+    @override
     def _forcing(self, forced: IndexArray) -> Self:
         other = super()._forcing(forced)
         other.__dict__.pop("_hierarchy", None)
@@ -224,15 +226,16 @@ class Intersection(Constraint):
 
     # -- sets ---------------------------------------------------------------------------------------
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         return all(part._is_independent(support) for part in self.parts)
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return which elements every constraint can add."""
         return np.logical_and.reduce([part.addable(support) for part in self.parts])
 
+    @override
     def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
-        """Return which others every constraint allows in a set with all of ``held``, and none ``outside``."""
         others = [part.joinable(held, outside) for part in self.parts if part is not self._hierarchy]
         if self._hierarchy is None:
             return np.logical_and.reduce(others)
@@ -245,26 +248,26 @@ class Intersection(Constraint):
     def _hierarchy(self) -> Hierarchy | None:
         return next((part for part in self.parts if isinstance(part, Hierarchy)), None)
 
+    @override
     def without(self, support: IndexArray, dropped: IndexArray) -> IndexArray:
-        """Return what is left of a set without some elements, and without all that needs them."""
         if self._hierarchy is None:
             return super().without(support, dropped)
         return self._hierarchy.without(support, dropped)
 
+    @override
     def droppable(self, support: IndexArray) -> IndexArray:
-        """Return the elements of a set that can be dropped with no other; none is forced in."""
         return super().droppable(support) if self._hierarchy is None else self._hierarchy.droppable(support)
 
+    @override
     def companions(self, elements: IndexArray) -> IndexArray:
-        """Return some elements and all that they may need, sorted."""
         return np.unique(elements) if self._hierarchy is None else self._hierarchy.companions(elements)
 
+    @override
     def required(self, elements: IndexArray) -> IndexArray:
-        """Return some elements and all that every set with them has, sorted."""
         return np.unique(elements) if self._hierarchy is None else self._hierarchy.required(elements)
 
+    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add to an independent set each element of ``order`` in turn that keeps it independent."""
         if self._packing is not None:
             return self._packing.extend(support, order)
         if not self.hereditary:
@@ -280,10 +283,11 @@ class Intersection(Constraint):
                 rest = rest[1:][self.addable(chosen)[rest[1:]]]
         return np.sort(chosen)
 
+    @override
     def shortfall(self, support: IndexArray) -> str:
-        """Return which lower limit a set misses, in words; '' if it meets all."""
         return next((lacks for part in self.parts if (lacks := part.shortfall(support))), "")
 
+    @override
     def completed(self, support: IndexArray, weights: FloatArray) -> IndexArray:
         """Return a set that meets all lower limits and has as much of another as can be, and few more.
 
@@ -308,39 +312,40 @@ class Intersection(Constraint):
         wanted[support] = 1.0
         return self._program.heaviest(self.forced, wanted, Clock(COMPLETION_SECONDS))
 
+    @override
     def group_limits(self) -> GroupLimits | None:
-        """Return the groups and capacities of all constraints, if these are all there is to them."""
         if self._packing is None or self.neighbourhood != "exchange":
             return None
         return self._packing.group_limits()
 
+    @override
     def mixed_limits(self) -> MixedLimits | None:
-        """Return the limits of all constraints, if each has such and none has lower ones."""
         joined: MixedLimits | None = None if self._has_lower_limits else MixedLimits.none(self.n)
         for part in self._merged:
             own = part.mixed_limits()
             joined = None if joined is None or own is None else joined.joined_with(own)
         return joined
 
+    @override
     def max_size(self) -> int:
-        """Return the smallest bound on the size of sets that a constraint has."""
         return min(part.max_size() for part in self.parts)
 
     # -- weights ------------------------------------------------------------------------------------
 
     @property
+    @override
     def shares(self) -> FloatArray | None:
-        """What each element takes of the budget that it takes the most of; None without any."""
         known = [part.shares for part in self.parts if part.shares is not None]
         return np.maximum.reduce(known) if known else None
 
+    @override
     def inequalities(self) -> Inequalities | None:
-        """Return the inequalities of all constraints, or None if one has none."""
         rows = [part.inequalities() for part in self.parts]
         known = [each for each in rows if each is not None]
         return _stacked(known, self.n) if len(known) == len(rows) else None
 
     @cached_property
+    @override
     def _program(self) -> IntegerProgram | None:
         from swapwise.constraints.algorithms.integer_program import IntegerProgram
 
@@ -348,6 +353,7 @@ class Intersection(Constraint):
         others = [part for part, own in zip(self.parts, rows, strict=True) if own is None]
         return IntegerProgram(self, _stacked([own for own in rows if own is not None], self.n), others)
 
+    @override
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         if len(self.parts) == 1:
             return self.parts[0]._max_weight(weights, clock)
@@ -355,6 +361,7 @@ class Intersection(Constraint):
             return super()._max_weight(weights, clock)
         return self._max_weight_holding(np.empty(0, dtype=np.intp), weights, clock)
 
+    @override
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
         from swapwise.constraints.algorithms.matroid_intersection import common_set_within
 
@@ -393,6 +400,7 @@ class Intersection(Constraint):
         # Without any weight the set is a largest one, but the factor is to be one for weights in general.
         return found if found.weight > 0 else replace(found, factor=1.0 / self.p)
 
+    @override
     def _bounds_with_and_without(
         self, held: IndexArray, weights: FloatArray, answer: MaxWeight
     ) -> tuple[FloatArray, FloatArray]:
@@ -417,8 +425,8 @@ class Intersection(Constraint):
 
     # -- moves --------------------------------------------------------------------------------------
 
+    @override
     def exchange_size(self, q: int = 1) -> int:
-        """Return t: how many elements a move adds and drops in all, at most."""
         return super().exchange_size(q) if self.p is None else sum(self._widths(q))
 
     def _widths(self, q: int) -> tuple[int, int]:
@@ -426,6 +434,7 @@ class Intersection(Constraint):
         assert self.p is not None
         return (q, self.p * q - q + 1) if self.neighbourhood == "exchange" else (2 * q, 2 * self.p * q)
 
+    @override
     def moves(
         self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
     ) -> Iterator[MoveBatch]:
@@ -446,8 +455,8 @@ class Intersection(Constraint):
         outside = np.setdiff1d(np.arange(self.n) if candidates is None else candidates, support)
         return CommonMoves(self.matroids, support, outside, self._widths(q))
 
+    @override
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
-        """Yield the cheapest drop for every set that can be added."""
         if self.neighbourhood == "general":
             return super().cheapest_drops(support, cost, q)
         if self.neighbourhood == "exchange":
@@ -457,24 +466,27 @@ class Intersection(Constraint):
         lists = (moves for size in range(1, widths[0] + 1) for moves in common.adding(size))
         return cheapest_in_each(lists, cost, *widths)
 
+    @override
     def best_exchange(
         self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1, clock: Clock | None = None
     ) -> MoveList:
-        """Return the one move with the largest sum of gains added less costs dropped, if there is any."""
         if self.neighbourhood == "exchange":
             assert self._packing is not None
             return self._packing.best_exchange(support, gain, cost, q, clock)
         return super().best_exchange(support, gain, cost, q, clock)
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         feasible = np.logical_and.reduce([part._swap_mask(support) for part in self._merged])
         if self._has_lower_limits and self.is_complete(support):
             feasible &= self._keeps_limits(support)
         return feasible
 
+    @override
     def _keeps_limits(self, support: IndexArray) -> BoolArray:
         return np.logical_and.reduce([part._keeps_limits(support) for part in self.parts])
 
+    @override
     def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
         feasible = np.ones(len(moves), dtype=bool)
         for part in self._merged:
@@ -485,9 +497,11 @@ class Intersection(Constraint):
                 feasible[row] = self.is_complete(moves.move(int(row)).result(support))
         return feasible
 
+    @override
     def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
         return np.logical_or.reduce([part._excludes(elements, others) for part in self._merged])
 
+    @override
     def _units(self, support: IndexArray) -> list[IndexArray]:
         units: dict[bytes, IndexArray] = {}
         for unit in (unit for part in self._merged for unit in part._units(support)):
@@ -496,14 +510,17 @@ class Intersection(Constraint):
                 units[whole.tobytes()] = whole
         return list(units.values())
 
+    @override
     def _replaceable(self, support: IndexArray) -> dict[int, IndexArray]:
         return {} if self._hierarchy is None else self._hierarchy._replaceable(support)
 
+    @override
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
         if self._hierarchy is None:
             return super()._bundles(support, elements)
         return self._hierarchy._bundles(support, elements)
 
+    @override
     def _lacking(self, support: IndexArray, element: int) -> list[IndexArray]:
         if self._hierarchy is None:
             return super()._lacking(support, element)

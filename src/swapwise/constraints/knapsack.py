@@ -24,6 +24,7 @@ from swapwise.constraints.base import (
 from swapwise.kernels import knapsack
 from swapwise.moves import MoveList
 from swapwise.numerics import SUM
+from swapwise.override import override
 
 # Sums of costs are off by their last digits: what exceeds a budget by no more than this share keeps it.
 ROUNDING = 1e-9
@@ -97,13 +98,13 @@ class Knapsack(IndependenceSystem):
         self._shares: FloatArray = self.costs / scale[:, None]
         self._limit = np.where(self.budget > 0, 1.0 + ROUNDING, 0.0)
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         budget = ", ".join(f"{each:g}" for each in self.budget)
         return f"Knapsack(n={self.n}, budget={budget if len(self.budget) == 1 else f'[{budget}]'})"
 
+    @override
     def induced(self, elements: IndexArray) -> Knapsack:
-        """Return the same budgets for some of the elements."""
         part = object.__new__(Knapsack)
         part.costs, part.budget, part.n = self.costs[:, elements], self.budget, len(elements)
         part.names, part.forced = names_of(self, elements), forced_among(self, elements)
@@ -111,26 +112,27 @@ class Knapsack(IndependenceSystem):
         return part
 
     @property
+    @override
     def shares(self) -> FloatArray:
-        """What each element takes of the budget that it takes the most of."""
         return self._shares.max(axis=0, initial=0.0)
 
     def _room(self, support: IndexArray) -> FloatArray:
         """Return what a set and all that is forced in leave of each budget."""
         return self._limit - self._shares[:, self._with_forced(support)].sum(axis=1)
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         return bool((self._room(support) >= 0).all())
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return which elements can be paid for with what is left."""
         addable = np.logical_and.reduce(self._shares <= self._room(support)[:, None], axis=0)
         addable[self.forced] = True
         addable[support] = False
         return addable
 
+    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add elements in the given order while they can be paid for."""
         chosen, rest = np.asarray(support, dtype=np.intp).tolist(), as_order(order)
         room = self._room(np.asarray(support, dtype=np.intp))
         paid = np.zeros(self.n, dtype=bool)  # what is forced in is paid for in any case
@@ -145,8 +147,8 @@ class Knapsack(IndependenceSystem):
                 room = room - share
         return np.sort(np.array(chosen, dtype=np.intp))
 
+    @override
     def max_size(self) -> int:
-        """Return how many of the cheapest elements each budget pays for, of the fewest."""
         room = self._room(self.forced)
         others = np.setdiff1d(np.arange(self.n), self.forced)
         rising = np.cumsum(np.sort(self._shares[:, others], axis=1), axis=1)
@@ -155,6 +157,7 @@ class Knapsack(IndependenceSystem):
 
     # -- moves --------------------------------------------------------------------------------------
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         room, shares = self._room(support), self._shares
         freed = np.append(shares[:, support], np.zeros((len(shares), 1)), axis=1) + room[:, None]
@@ -165,6 +168,7 @@ class Knapsack(IndependenceSystem):
         feasible[:, :-1][:, self._are_forced(support)] = False
         return feasible
 
+    @override
     def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
         room, feasible = self._room(support), np.ones(len(moves), dtype=bool)
         for own, left in zip(self._shares, room, strict=True):
@@ -173,10 +177,11 @@ class Knapsack(IndependenceSystem):
             feasible &= moves.sums(moves.added, spent) - moves.sums(moves.dropped, spent) <= left
         return feasible
 
+    @override
     def mixed_limits(self) -> MixedLimits:
-        """Return the budgets."""
         return MixedLimits.none(self.n)._replace(shares=self._shares, budget=self._limit.astype(np.float64))
 
+    @override
     def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
         room, excludes = self._room(self.forced), np.zeros((len(elements), len(others)), dtype=bool)
         for own, left in zip(self._shares, room, strict=True):
@@ -185,11 +190,13 @@ class Knapsack(IndependenceSystem):
 
     # -- weights ------------------------------------------------------------------------------------
 
+    @override
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         held = self.forced[weights[self.forced] > 0]
         found = self._by_branching(held, weights) if len(self.budget) == 1 else None
         return super()._max_weight(weights, clock) if found is None else found
 
+    @override
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
         found = self._by_branching(held, weights) if len(self.budget) == 1 else None
         return super()._max_weight_holding(held, weights, clock) if found is None else found
@@ -217,8 +224,8 @@ class Knapsack(IndependenceSystem):
         prices = Prices(np.array([price]), base, reduced)
         return MaxWeight(support, weight, bound=weight * (1 + SUM), prices=prices)
 
+    @override
     def inequalities(self) -> Inequalities:
-        """Return one inequality per budget."""
         return Inequalities(scipy.sparse.csr_array(self._shares), self._limit.astype(np.float64))
 
 

@@ -13,6 +13,7 @@ from swapwise.constraints.base import LaminarTree, MaxWeight, as_order, names_of
 from swapwise.constraints.matroid import Matroid, require_single_swaps
 from swapwise.kernels import nested
 from swapwise.moves import NOTHING, MoveList
+from swapwise.override import override
 
 # Weights that are looked at to find about how large the largest are.
 SAMPLE = 4000
@@ -113,24 +114,24 @@ class Laminar(Matroid):
         laminar.n, laminar._tree, laminar._levels = len(tree.leaf), tree, _levels_of(tree.parent)
         return laminar
 
+    @override
     def laminar_tree(self) -> LaminarTree:
-        """Return the tree of the sets."""
         return self._tree
 
+    @override
     def induced(self, elements: IndexArray) -> Laminar:
-        """Return the same limits on some of the elements, numbered by their places in ``elements``."""
         part = object.__new__(Laminar)
         part.n, part.names = len(elements), names_of(self, elements)
         part._tree = self._tree._replace(leaf=self._tree.leaf[elements])
         part._levels = self._levels
         return part
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"{type(self).__name__}(n={self.n}, {len(self._tree.capacity) - 1} sets)"
 
+    @override
     def shortfall(self, support: IndexArray) -> str:
-        """Return which lower limit a set misses, in words; '' if it meets all."""
         missed = np.flatnonzero(self._sums(support) < self._tree.at_least)
         if not len(missed):
             return ""
@@ -142,8 +143,8 @@ class Laminar(Matroid):
         """Return what to call a set in messages."""
         return f"set number {node - 1}" if node else "the elements"
 
+    @override
     def completed(self, support: IndexArray, weights: FloatArray) -> IndexArray:
-        """Return a set with as few more elements as meet all lower limits, of the largest weight."""
         # With no more places than are in demand, all that fits is what lower limits ask for.
         limited = self._with_places(self.demand(support))
         return limited.extend(support, np.argsort(-weights, kind="stable"))
@@ -161,11 +162,13 @@ class Laminar(Matroid):
         """Return the same limits with another one on all elements."""
         return self.of_tree(self._tree._replace(capacity=np.append(size, self._tree.capacity[1:])))
 
+    @override
     def _truncated(self, size: int) -> Laminar:
         shorter = self._with_places(min(size, int(self._tree.capacity[0])))
         shorter.names = self.names
         return shorter
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         demands = np.maximum(self._sums(support), self._tree.at_least)
         return bool((demands <= self._tree.capacity).all())
@@ -226,6 +229,7 @@ class Laminar(Matroid):
             makes_room &= is_free | (kept <= blocking) | self._holds(kept, nodes[:, None])
         return makes_room
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         blocker, keeper = self._blockers(support)
         leaf = self._tree.leaf
@@ -234,8 +238,8 @@ class Laminar(Matroid):
         feasible[:, -1] = blocker[leaf] < 0
         return feasible
 
+    @override
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
-        """Yield the cheapest drop for every candidate: one look at each full set, not each pair."""
         require_single_swaps(q)
         blocker, keeper = self._blockers(support)
         # Newcomers of two nodes find the same places if the next node up that is full or keeps places is one.
@@ -254,17 +258,19 @@ class Laminar(Matroid):
         added = np.flatnonzero(candidate)
         yield MoveList(added[:, None], cheapest[of_element[added]][:, None])
 
+    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add elements in the given order while the limits allow."""
         chosen = np.zeros(self.n, dtype=bool)
         chosen[support] = True
         tree = self._tree
         nested.first_base(chosen, as_order(order), tree.leaf, tree.parent, tree.capacity, tree.at_least)
         return np.flatnonzero(chosen)
 
+    @override
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         return self._max_weight_holding(np.empty(0, dtype=np.intp), weights, clock)
 
+    @override
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
         # The greedy algorithm, by turns: it is seldom that any but the heaviest elements are looked at.
         rest = np.where(self.addable(held), weights, 0.0)
@@ -278,6 +284,7 @@ class Laminar(Matroid):
                 return MaxWeight(support, float(weights[support].sum()))
             turn *= 4
 
+    @override
     def _bounds_with_and_without(
         self, held: IndexArray, weights: FloatArray, answer: MaxWeight
     ) -> tuple[FloatArray, FloatArray]:
@@ -331,12 +338,12 @@ class Laminar(Matroid):
     def _rank(self) -> int:
         return self.max_size()
 
+    @override
     def max_size(self) -> int:
-        """Return the rank."""
         return len(self.extend(np.empty(0, dtype=np.intp), np.arange(self.n)))
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return which elements are in no full set, or in one that keeps a place for them."""
         addable = self._blockers(support)[0][self._tree.leaf] < 0
         addable[support] = False
         return addable

@@ -14,6 +14,7 @@ from swapwise.constraints.algorithms.exchanges import in_order, left_aligned, wi
 from swapwise.constraints.base import padded
 from swapwise.constraints.circuits import ListedLater
 from swapwise.moves import NOTHING, MoveList
+from swapwise.override import override
 
 if TYPE_CHECKING:
     from swapwise.constraints.base import Constraint
@@ -66,17 +67,17 @@ class LargerMoves(ListedLater):
         self._hold(constraint=constraint, support=support, candidates=candidates)
 
     @property
+    @override
     def n_added(self) -> int:  # type: ignore[override]
-        """How many elements a move adds at most."""
         return self._added.shape[1]
 
     @property
+    @override
     def effort(self) -> int:
-        """More than that of one for one, however few elements they add."""
         return max(2, self.n_added)
 
+    @override
     def to_list(self) -> MoveList:
-        """List all moves."""
         return self._listed
 
     @cached_property

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_matrix
 from swapwise.constraints.base import names_of
 from swapwise.constraints.matroid import Matroid
+from swapwise.override import override
 
 # A column of length 1 is dependent on others if it is no further than this from their span. With
 # others that pass the test just so, rounding moves their span by about 2e-16 divided by this, hence
@@ -54,17 +55,18 @@ class LinearMatroid(Matroid):
         self._columns = _unit_columns(as_matrix(matrix, "matrix", "one column for each element"))
         self.n = self._columns.shape[1]
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"LinearMatroid(n={self.n}, {len(self._columns)} rows)"
 
+    @override
     def induced(self, elements: IndexArray) -> LinearMatroid:
-        """Return the matroid of some of the columns."""
         part = object.__new__(LinearMatroid)
         part.n, part.names = len(elements), names_of(self, elements)
         part._columns = self._columns[:, elements]
         return part
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         if len(support) > len(self._columns):
             return False
@@ -72,6 +74,7 @@ class LinearMatroid(Matroid):
         triangle = np.linalg.qr(self._columns[:, support], mode="r")
         return bool((np.abs(np.diagonal(triangle)) > TOLERANCE).all())
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         # Both answers are distances, so they are judged alike: from the span of all of X (can j be
         # added?), and from the span of X - i. With A_X = QR the latter has one more direction, row i
@@ -85,8 +88,8 @@ class LinearMatroid(Matroid):
         feasible[:, -1] = outside > TOLERANCE
         return feasible
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return which columns leave the span."""
         _, outside = self._projected(np.linalg.qr(self._columns[:, support])[0])
         addable = outside > TOLERANCE
         addable[support] = False
@@ -97,8 +100,8 @@ class LinearMatroid(Matroid):
         inside = basis.T @ self._columns
         return inside, np.linalg.norm(self._columns - basis @ inside, axis=0)
 
+    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add columns in the given order that leave the span of those before (Gram-Schmidt)."""
         chosen = np.asarray(support, dtype=np.intp).tolist()
         basis = np.empty_like(self._columns[:, : len(self._columns)])
         basis[:, : len(chosen)] = np.linalg.qr(self._columns[:, chosen])[0]

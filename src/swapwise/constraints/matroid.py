@@ -18,6 +18,7 @@ from swapwise.constraints.base import (
     heaviest_first,
 )
 from swapwise.moves import SwapGrid
+from swapwise.override import override
 
 if TYPE_CHECKING:
     from swapwise.constraints.laminar import Laminar
@@ -61,10 +62,10 @@ class Matroid(IndependenceSystem):
 
     p = 1
 
+    @override
     def moves(
         self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
     ) -> Iterator[SwapGrid]:
-        """Yield the grid of all additions and one-for-one swaps."""
         require_single_swaps(q)
         feasible = self._swap_mask(support)
         feasible[support] = False
@@ -72,14 +73,16 @@ class Matroid(IndependenceSystem):
             feasible[np.setdiff1d(np.arange(self.n), candidates)] = False
         yield SwapGrid(support, feasible)
 
+    @override
     def inequalities(self) -> Inequalities | None:
-        """Return the limits on nested sets, if that is what the matroid is."""
         tree = self.laminar_tree()
         return None if tree is None else Inequalities.of_tree(tree)
 
+    @override
     def _is_answer(self, support: IndexArray) -> bool:
         return self._is_independent(support)  # all bases meet the lower limits
 
+    @override
     def _keeps_limits(self, support: IndexArray) -> BoolArray:
         tree, keeps = self.laminar_tree(), super()._keeps_limits(support)
         if tree is None:
@@ -90,6 +93,7 @@ class Matroid(IndependenceSystem):
                 keeps[np.ix_(~inside, np.append(inside[support], False))] = False
         return keeps
 
+    @override
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         return greedy_weight(self, weights)
 
@@ -101,6 +105,7 @@ class Matroid(IndependenceSystem):
         tree = self.laminar_tree()
         return None if tree is None else Laminar.of_tree(tree)
 
+    @override
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
         if self._nested is not None:
             return self._nested._max_weight_holding(held, weights, clock)
@@ -109,6 +114,7 @@ class Matroid(IndependenceSystem):
         support = self.extend(held, heaviest_first(rest))
         return MaxWeight(support, float(weights[support].sum()))
 
+    @override
     def _bounds_with_and_without(
         self, held: IndexArray, weights: FloatArray, answer: MaxWeight
     ) -> tuple[FloatArray, FloatArray]:
@@ -138,6 +144,7 @@ class Matroid(IndependenceSystem):
         order = np.arange(self.n) if elements is None else as_elements(elements, self.n, "the set")
         return len(self.extend(np.empty(0, dtype=np.intp), order))
 
+    @override
     def truncate(self, size: int) -> Matroid:
         """Return the matroid of the independent sets with at most ``size`` elements.
 
@@ -167,6 +174,7 @@ class Matroid(IndependenceSystem):
         """
         raise NotImplementedError
 
+    @override
     def restrict(self, elements: Iterable[int]) -> Matroid:
         """Return the matroid in which only ``elements`` can be chosen: all others are forced out.
 
@@ -184,6 +192,7 @@ class Matroid(IndependenceSystem):
             raise ValueError(f"the elements to keep have only {lacks}")
         return kept
 
+    @override
     def contract(self, elements: Iterable[int]) -> Matroid:
         """Return the matroid in which ``elements`` are forced in: S is independent if S ∪ elements is.
 

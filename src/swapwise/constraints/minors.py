@@ -16,6 +16,7 @@ import numpy as np
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.base import LaminarTree, as_order, forced_among
 from swapwise.constraints.matroid import Matroid
+from swapwise.override import override
 
 
 class Minor(Matroid):
@@ -30,12 +31,12 @@ class Minor(Matroid):
         self.n, self.names, self.forced = matroid.n, matroid.names, forced
         self.matroid, self._made_of = matroid, (matroid,)
 
+    @override
     def shortfall(self, support: IndexArray) -> str:
-        """Return which lower limit a set misses together with what is forced in; '' if it meets all."""
         return self.matroid.shortfall(np.union1d(support, self.forced))
 
+    @override
     def completed(self, support: IndexArray, weights: FloatArray) -> IndexArray:
-        """Return a set with what is forced in, and as few more elements as meet all lower limits."""
         whole = np.union1d(support, self.forced)
         return whole if self._nested is None else self._nested.completed(whole, weights)
 
@@ -62,16 +63,16 @@ class Truncation(Minor):
         super().__init__(matroid, matroid.forced)
         self.size = size
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"{self.matroid!r}.truncate({self.size})"
 
+    @override
     def induced(self, elements: IndexArray) -> Matroid:
-        """Return the truncation of what the matroid is on some elements."""
         return Truncation(_induced(self.matroid, elements), self.size)
 
+    @override
     def laminar_tree(self) -> LaminarTree | None:
-        """Return the limits of the matroid, with that of the whole ground set lowered."""
         tree = self.matroid.laminar_tree()
         if tree is None:
             return None
@@ -82,9 +83,11 @@ class Truncation(Minor):
         """Return how many places are taken by the support and the forced elements."""
         return len(np.union1d(support, self.forced))
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         return self._taken(support) <= self.size and self.matroid._is_independent(support)
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         feasible = self.matroid._swap_mask(support)
         if self._taken(support) == self.size:
@@ -95,15 +98,15 @@ class Truncation(Minor):
             feasible[np.ix_(newcomers, keep_places)] = False
         return feasible
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return what the matroid can add; without a free place, nothing but forced elements."""
         addable = self.matroid.addable(support)
         if self._taken(support) == self.size:
             addable &= np.isin(np.arange(self.n), self.forced)
         return addable
 
+    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Extend the support in the whole matroid, and keep what came first."""
         rest = as_order(order)
         grown = self.matroid.extend(support, rest)
         in_turn = np.concatenate([np.asarray(support, dtype=np.intp), rest[~np.isin(rest, support)]])
@@ -129,12 +132,12 @@ class Restriction(Minor):
         self.elements = elements
         self._kept = np.isin(np.arange(self.n), elements)
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"{self.matroid!r}.restrict({self.elements.tolist()})"
 
+    @override
     def laminar_tree(self) -> LaminarTree | None:
-        """Return the limits of the matroid, and one more set for what cannot be chosen."""
         tree = self.matroid.laminar_tree()
         if tree is None:
             return None
@@ -147,27 +150,30 @@ class Restriction(Minor):
             at_least=np.append(tree.at_least, 0),
         )
 
+    @override
     def induced(self, elements: IndexArray) -> Matroid:
-        """Return the restriction of what the matroid is on some elements."""
         return Restriction(_induced(self.matroid, elements), np.flatnonzero(self._kept[elements]))
 
+    @override
     def _truncated(self, size: int) -> Restriction:
         return Restriction(self.matroid._truncated(size), self.elements)
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         return bool(self._kept[support].all()) and self.matroid._is_independent(support)
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         feasible = self.matroid._swap_mask(support)
         feasible[~self._kept] = False
         return feasible
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return what the matroid can add among the elements kept."""
         return self.matroid.addable(support) & self._kept
 
+    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Extend the support by those elements of the order that may be chosen."""
         rest = as_order(order)
         return self.matroid.extend(support, rest[self._kept[rest]])
 
@@ -190,25 +196,28 @@ class Contraction(Minor):
             )
         super().__init__(matroid, np.union1d(matroid.forced, elements))
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"{self.matroid!r}.contract({self.forced.tolist()})"
 
+    @override
     def laminar_tree(self) -> LaminarTree | None:
-        """Return the limits of the matroid: what is forced in counts as any other does."""
         return self.matroid.laminar_tree()
 
+    @override
     def induced(self, elements: IndexArray) -> Matroid:
-        """Return the contraction of what the matroid is on some elements, which hold all that is forced."""
         forced = forced_among(self, elements)
         return Contraction(_induced(self.matroid, elements), forced)
 
+    @override
     def _truncated(self, size: int) -> Contraction:
         return Contraction(self.matroid._truncated(size), self.forced)
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         return self.matroid._is_independent(np.union1d(support, self.forced))
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         whole = np.union1d(support, self.forced)
         of_whole = self.matroid._swap_mask(whole)
@@ -218,14 +227,14 @@ class Contraction(Minor):
         feasible[self.forced] = True
         return feasible
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return what can be added to the support and the forced, and the forced themselves."""
         addable = self.matroid.addable(np.union1d(support, self.forced))
         addable[np.setdiff1d(self.forced, support)] = True
         return addable
 
+    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Extend the support and the forced elements, and leave out the forced that were not asked for."""
         rest = as_order(order)
         grown = self.matroid.extend(np.union1d(support, self.forced), rest)
         return grown[np.isin(grown, np.union1d(support, rest))]

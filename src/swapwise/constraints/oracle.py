@@ -11,6 +11,7 @@ from swapwise.checks import IndexArray, as_count
 from swapwise.constraints.axioms import Axioms
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
+from swapwise.override import override
 
 # Answers that are kept, so that no set is asked about twice in a row of searches: some 10 MB.
 MOST_REMEMBERED = 65_536
@@ -33,14 +34,15 @@ class Oracle(IndependenceSystem):
         self._oracle = is_independent
         self._answers: dict[tuple[int, ...], bool] = {}
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"{type(self).__name__}(n={self.n}, {getattr(self._oracle, '__name__', self._oracle)!s})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the answers behind: they can be asked for again."""
         return self.__dict__ | {"_answers": {}}
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         return self._allows(tuple(support.tolist()))
 

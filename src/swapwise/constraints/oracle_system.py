@@ -16,6 +16,7 @@ from swapwise.constraints.axioms import SECONDS, Axioms, as_p, grown
 from swapwise.constraints.base import MaxWeight
 from swapwise.constraints.oracle import Oracle
 from swapwise.moves import MoveBatch, MoveList
+from swapwise.override import override
 
 # Sets tried beyond single drops, for one element and for all that might be added: the first finds every
 # minimal drop from sets of up to eight, the second keeps a look at all moves within a second if the function
@@ -99,6 +100,7 @@ class OracleSystem(Oracle):
         self.p = as_p(p)
         self._axioms = Axioms(self, self.p)
 
+    @override
     def _forcing(self, forced: IndexArray) -> Self:
         other = super()._forcing(forced)
         for known in ("_max_size", "_blocks"):
@@ -106,6 +108,7 @@ class OracleSystem(Oracle):
         other._axioms = Axioms(other, self.p)
         return other
 
+    @override
     def _allows(self, elements: tuple[int, ...]) -> bool:
         if len(self.forced):
             elements = tuple(sorted({*elements, *self.forced.tolist()}))
@@ -117,12 +120,13 @@ class OracleSystem(Oracle):
     def _grown(self, chosen: Iterable[int], order: Iterable[int]) -> list[int]:
         return grown(lambda elements: self._fits(*elements), chosen, order)
 
+    @override
     def exchange_size(self, q: int = 1) -> int:
-        """Return t: how many elements a move adds and drops in all, at most."""
         return min(self.n, 1 + self.max_size()) if self.p is None else super().exchange_size(q)
 
     # -- moves --------------------------------------------------------------------------------------
 
+    @override
     def moves(
         self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
     ) -> Iterator[MoveBatch]:
@@ -136,6 +140,7 @@ class OracleSystem(Oracle):
         else:
             yield _listed(self._ways(support, q, candidates))
 
+    @override
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
         """Yield, for all that can be added, the move whose drop has the least total cost.
 
@@ -196,16 +201,16 @@ class OracleSystem(Oracle):
 
     # -- weights ------------------------------------------------------------------------------------
 
+    @override
     def max_size(self) -> int:
-        """Return a bound on the size of independent sets: the largest size up to 12 elements."""
         return self._max_size
 
     @cached_property
     def _max_size(self) -> int:
         return min(self.size, super().max_size(), int(self._bound(np.ones(self.n), Clock())))
 
+    @override
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
-        """Return a max-weight set up to 12 elements; else the greedy set, improved, and a bound."""
         value = np.maximum(weights, 0.0)
         if self._axioms.maximal is not None:
             largest = self._axioms.maximal[int(np.argmax(self._axioms.maximal @ value))]

@@ -38,6 +38,7 @@ from swapwise.constraints.base import (
 from swapwise.constraints.circuits import MOST_CIRCUITS, Circuits, Exchanges
 from swapwise.kernels import exchanges
 from swapwise.moves import NOTHING, MoveList, first_of_each
+from swapwise.override import override
 
 ALONE = -2  # a group that no element has
 
@@ -84,17 +85,18 @@ class PackingSystem(IndependenceSystem):
         # Padding finds the last row: "no element" is in no group at all.
         self._groups_of = np.vstack([self._groups, np.full((1, self.p), ALONE)])
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"{type(self).__name__}(n={self.n}, {len(self._capacity)} groups, p={self.p})"
 
+    @override
     def induced(self, elements: IndexArray) -> PackingSystem:
-        """Return the same groups with some of their elements."""
         part = object.__new__(PackingSystem)  # all has been checked
         part._hold(self._groups[elements], self._capacity)
         part.names, part.forced = names_of(self, elements), forced_among(self, elements)
         return part
 
+    @override
     def restrict(self, elements: Iterable[int]) -> PackingSystem:
         """Return the same groups, of which only ``elements`` can be chosen: all others are forced out.
 
@@ -112,8 +114,8 @@ class PackingSystem(IndependenceSystem):
         other._hold(groups, np.append(self._capacity, 0))
         return other
 
+    @override
     def _forcing(self, forced: IndexArray) -> Self:
-        """Return the system with elements forced in: they are in no group, and their places are taken."""
         new = np.setdiff1d(forced, self.forced)
         groups, taken = self._groups.copy(), self._groups[new]
         groups[new] = -1
@@ -121,6 +123,7 @@ class PackingSystem(IndependenceSystem):
         other._hold(groups, self._capacity - np.bincount(taken[taken >= 0], minlength=len(self._capacity)))
         return other
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         return bool((self._room(support) >= 0).all())
 
@@ -130,34 +133,35 @@ class PackingSystem(IndependenceSystem):
         counts = np.bincount(taken[taken >= 0], minlength=len(self._capacity))
         return np.append(self._capacity - counts, np.iinfo(np.intp).max // 2)
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return which elements find a place in all of their groups."""
         addable = np.logical_and.reduce(self._room(support)[self._groups] > 0, axis=1)
         addable[support] = False
         return addable
 
+    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add elements in the given order while their groups have places."""
         chosen = np.zeros(self.n, dtype=bool)
         chosen[support] = True
         exchanges.extend(chosen, as_order(order), self._groups, self._room(support))
         return np.flatnonzero(chosen)
 
+    @override
     def group_limits(self) -> GroupLimits | None:
-        """Return the groups and their capacities."""
         return GroupLimits(self._groups, self._capacity) if self.p <= MOST_CIRCUITS else None
 
+    @override
     def mixed_limits(self) -> MixedLimits:
-        """Return the groups and their capacities."""
         return MixedLimits.none(self.n)._replace(groups=self._groups, capacity=self._capacity)
 
+    @override
     def inequalities(self) -> Inequalities:
-        """Return one inequality per group."""
         element, column = np.nonzero(self._groups >= 0)
         entries = np.ones(len(element)), (self._groups[element, column], element)
         shape = len(self._capacity), self.n
         return Inequalities(scipy.sparse.csr_array(entries, shape=shape), self._capacity.astype(np.float64))
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         feasible = np.ones((self.n, len(support) + 1), dtype=bool)
         room, taken = self._room(support), np.vstack([self._groups[support], np.full((1, self.p), ALONE)])
@@ -168,6 +172,7 @@ class PackingSystem(IndependenceSystem):
         feasible[:, :-1][:, self._are_forced(support)] = False
         return feasible
 
+    @override
     def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
         room, feasible = self._room(support), np.ones(len(moves), dtype=bool)
         added, dropped = self._groups_of[moves.added], self._groups_of[moves.dropped]
@@ -178,6 +183,7 @@ class PackingSystem(IndependenceSystem):
                 feasible &= (groups < 0) | (more - less <= room[np.maximum(groups, NOTHING)])
         return feasible
 
+    @override
     def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
         single = np.append(self._capacity == 1, False)
         excludes = np.zeros((len(elements), len(others)), dtype=bool)
@@ -186,6 +192,7 @@ class PackingSystem(IndependenceSystem):
             excludes |= np.logical_or.reduce(own[:, None, None] == self._groups[others], axis=2)
         return excludes
 
+    @override
     def max_size(self) -> int:
         """Return a bound on the size of independent sets, exact if no element is in two groups.
 
@@ -215,6 +222,7 @@ class PackingSystem(IndependenceSystem):
         candidate[support] = False
         return np.flatnonzero(candidate)
 
+    @override
     def moves(
         self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
     ) -> Iterator[MoveList]:
@@ -292,8 +300,8 @@ class PackingSystem(IndependenceSystem):
         """Return for each element (or padding) which of its row of groups it is in."""
         return np.logical_or.reduce(self._groups_of[elements][:, :, None] == groups[:, None, :], axis=1)
 
+    @override
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
-        """Yield the cheapest drop for every set of up to ``q`` elements that can be added."""
         candidates = self._candidates(support)
         if q == 1 and len(candidates):
             yield MoveList(candidates[:, None], self._cheapest_for_each(support, candidates, cost))
@@ -326,6 +334,7 @@ class PackingSystem(IndependenceSystem):
         in_full = _pairs_in_rows(full, len(self._capacity))
         return np.logical_or.reduce(np.isin(in_full, pairs[pairs >= 0]), axis=1)
 
+    @override
     def best_exchange(
         self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1, clock: Clock | None = None
     ) -> MoveList:
@@ -356,9 +365,11 @@ class PackingSystem(IndependenceSystem):
         needed = np.setdiff1d(support, self.extend(after, costly_first))
         return MoveList(added[None, :], needed[None, :])
 
+    @override
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         return self._max_weight_holding(np.empty(0, dtype=np.intp), weights, clock)
 
+    @override
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
         from swapwise.constraints.algorithms.max_weight_packing import packing_within
 
@@ -373,6 +384,7 @@ class PackingSystem(IndependenceSystem):
             return MaxWeight(support, weight, bound=max(bound, weight), prices=prices)
         return replace(best_so_far(self, held, weights, support, bound), prices=prices)
 
+    @override
     def _bounds_with_and_without(
         self, held: IndexArray, weights: FloatArray, answer: MaxWeight
     ) -> tuple[FloatArray, FloatArray]:

@@ -11,6 +11,7 @@ import numpy as np
 from swapwise.checks import IndexArray, as_count, is_missing, warn
 from swapwise.constraints.base import LaminarTree, names_of
 from swapwise.constraints.laminar import Laminar
+from swapwise.override import override
 
 
 class Partition(Laminar):
@@ -129,8 +130,8 @@ class Partition(Laminar):
         )
         self._levels = [groups[:1], groups[1:]] if len(groups) > 1 else [groups]
 
+    @override
     def induced(self, elements: IndexArray) -> Partition:
-        """Return the limits on the labels of some of the elements."""
         part = object.__new__(Partition)
         used, first, group = np.unique(self._tree.leaf[elements], return_index=True, return_inverse=True)
         in_turn = np.argsort(first)
@@ -144,12 +145,14 @@ class Partition(Laminar):
         part._set_groups(np.argsort(in_turn)[group])
         return part
 
+    @override
     def _truncated(self, size: int) -> Partition:
         shorter = self.induced(np.arange(self.n))
         shorter.size = size if self.size is None else min(size, self.size)
         shorter._set_groups(shorter._tree.leaf - 1)
         return shorter
 
+    @override
     def _called(self, node: int) -> str:
         return repr(self.labels[node - 1])
 
@@ -205,8 +208,8 @@ class Partition(Laminar):
         """The label of every element."""
         return [self.labels[node - 1] for node in self._tree.leaf]
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         shown = [f"capacity={_in_short(self.capacity)}"]
         if self.has_lower_limits:
             shown.append(f"at_least={_in_short(self.at_least)}")

@@ -9,6 +9,7 @@ import numpy as np
 
 from swapwise.checks import is_missing
 from swapwise.constraints.packing import PackingSystem
+from swapwise.override import override
 
 
 class SetPacking(PackingSystem):
@@ -53,8 +54,8 @@ class SetPacking(PackingSystem):
         self.items = list(number)
         super().__init__(groups, np.ones(len(number), dtype=np.intp))
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"SetPacking(n={self.n}, {len(self.items)} items, p={self.p})"
 
 

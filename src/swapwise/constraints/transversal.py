@@ -10,6 +10,7 @@ import scipy
 from swapwise.checks import BoolArray, IndexArray, as_count, as_elements
 from swapwise.constraints.base import names_of
 from swapwise.constraints.matroid import Matroid
+from swapwise.override import override
 
 UNMATCHED = -1  # no slot for this element, or no element in this slot
 
@@ -52,16 +53,17 @@ class Transversal(Matroid):
         for s, members in enumerate(slots):
             self._fits[members, s] = True
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"Transversal(n={self.n}, {self._fits.shape[1]} slots)"
 
+    @override
     def induced(self, elements: IndexArray) -> Transversal:
-        """Return the same slots for some of the elements."""
         part = object.__new__(Transversal)
         part.n, part.names, part._fits = len(elements), names_of(self, elements), self._fits[elements]
         return part
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         return bool((self._match(support) != UNMATCHED).all())
 
@@ -83,6 +85,7 @@ class Transversal(Matroid):
             scipy.sparse.csr_array(self._fits[support]), perm_type="column"
         ).astype(np.intp)
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         # A newcomer takes a slot; who had it moves to another, and so on, until somebody finds an
         # empty slot (then no element need go) or goes. So the newcomer can replace whomever it reaches.
@@ -99,13 +102,13 @@ class Transversal(Matroid):
         feasible[free] = True
         return feasible
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return which elements find a slot."""
         (grid,) = self.moves(support)
         return grid.free
 
+    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add elements in the given order that find a slot, moving those that have one already."""
         owner = np.full(self._fits.shape[1], UNMATCHED, dtype=np.intp)
         owner[self._match(np.asarray(support, dtype=np.intp))] = support
         chosen = set(np.asarray(support).tolist())

@@ -11,6 +11,7 @@ from swapwise.constraints.base import LaminarTree, names_of
 from swapwise.constraints.laminar import Laminar
 from swapwise.constraints.matroid import require_single_swaps
 from swapwise.moves import NOTHING, MoveList
+from swapwise.override import override
 
 
 class Uniform(Laminar):
@@ -72,16 +73,18 @@ class Uniform(Laminar):
         )
         self._levels = [root]
 
+    @override
     def _is_independent(self, support: IndexArray) -> bool:
         return len(support) <= self.k
 
+    @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         feasible = np.ones((self.n, len(support) + 1), dtype=bool)
         feasible[:, -1] = len(support) < self.k
         return feasible
 
+    @override
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
-        """Yield the same drop for every candidate: nothing, as long as there is room."""
         require_single_swaps(q)
         candidates = np.ones(self.n, dtype=bool)
         candidates[support] = False
@@ -93,30 +96,31 @@ class Uniform(Laminar):
         added = np.flatnonzero(candidates)[:, None]
         yield MoveList(added, np.full(added.shape, drop, dtype=np.intp) if len(added) else added)
 
+    @override
     def max_size(self) -> int:
-        """Return the rank."""
         return min(self.k, self.n)
 
+    @override
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return which elements can be added: all others, as long as there is room for one."""
         addable = np.full(self.n, len(support) < self.k)
         addable[support] = False
         return addable
 
+    @override
     def induced(self, elements: IndexArray) -> Uniform:
-        """Return the same limit on some of the elements."""
         part = object.__new__(Uniform)  # which may have fewer elements than must be chosen of all
         part.n, part.k, part.at_least = len(elements), self.k, self.at_least
         part.names = names_of(self, elements)
         part._set_limits()
         return part
 
+    @override
     def _truncated(self, size: int) -> Uniform:
         shorter = Uniform(self.n, min(size, self.k), self.at_least)
         shorter.names = self.names
         return shorter
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         least = f", at_least={self.at_least}" if self.at_least else ""
         return f"Uniform(n={self.n}, k={self.k}{least})"

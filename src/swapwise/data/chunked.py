@@ -13,6 +13,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.data import reductions
 from swapwise.data.matrix import Matrix, Moments
 from swapwise.data.reductions import Reduction
+from swapwise.override import override
 
 
 class Chunks(ABC):
@@ -60,14 +61,14 @@ class SomeRows(Chunks):
         self.n_samples, self.n_features = len(rows), whole.n_features
         self.stored_as_float32 = whole.stored_as_float32
 
+    @override
     def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
-        """Go through all chunks, and leave out what is not asked for."""
         is_wanted = np.zeros(self._whole.n_samples, dtype=bool)
         is_wanted[self._rows] = True
         return self._whole.reduce(_OnSome(reduction), is_wanted, *map(self._spread, rows))
 
+    @override
     def restricted(self, elements: IndexArray) -> Chunks:
-        """Return some of the columns."""
         return SomeRows(self._whole.restricted(elements), self._rows)
 
     def _spread(self, values: NDArray[Any]) -> FloatArray:
@@ -82,12 +83,14 @@ class _OnSome(Reduction):
     def __init__(self, reduction: Reduction) -> None:
         self._reduction = reduction
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
         is_wanted, parts = rows[0].astype(bool), rows[1:]
         if not is_wanted.any():
             return None
         return self._reduction(chunk[is_wanted], *(part[..., is_wanted] for part in parts))
 
+    @override
     def merge(self, first: Any, second: Any) -> Any:
         if first is None or second is None:
             return second if first is None else first
@@ -137,8 +140,8 @@ class ChunkedMatrix(Matrix):
         self.stored_as_float32 = chunks.stored_as_float32
         self.passes_to_open = chunks.passes_to_open
 
+    @override
     def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
-        """Return the answer of a reduction for all chunks together: one pass over the data."""
         if self._origin is not None:
             reduction = _Shifted(reduction, self._origin)
         return self._chunks.reduce(reduction, *rows)
@@ -153,45 +156,45 @@ class ChunkedMatrix(Matrix):
         shifted.names = self.names
         return shifted
 
+    @override
     def take(self, rows: IndexArray) -> ChunkedMatrix:
-        """Return some of the samples, in the order in which they are stored."""
         return ChunkedMatrix(self._chunks.take(rows), self._origin)
 
+    @override
     def restricted(self, elements: IndexArray) -> ChunkedMatrix:
-        """Return a copy of some of the columns, kept where the chunks are: worth it if read often."""
         origin = None if self._origin is None else self._origin[elements]
         return ChunkedMatrix(self._chunks.restricted(elements), origin)
 
+    @override
     def columns(self, elements: IndexArray) -> FloatArray:
-        """Return columns as the rows of a new array: one pass, however few they are."""
         if not len(elements):
             return np.empty((0, self.n_samples))
         return np.concatenate(self.reduce(reductions.Gathered(elements)), axis=1)
 
+    @override
     def products(self, vectors: FloatArray) -> FloatArray:
-        """Return ``V X``."""
         products: FloatArray = self.reduce(reductions.Dots(), vectors)[0]
         return products
 
+    @override
     def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``X w`` for a vector, or for several as columns."""
         used = np.flatnonzero(coef.any(axis=1) if coef.ndim == 2 else coef)
         if not len(used):
             return np.zeros((self.n_samples, *coef.shape[1:]))
         return np.concatenate(self.reduce(reductions.Combined(used, coef[used])))
 
+    @override
     def moments(self, weight: FloatArray) -> Moments:
-        """Return weighted means of the columns, and the spread around them."""
         return self.first_look(weight, np.empty((0, self.n_samples)))[0]
 
+    @override
     def first_look(self, weight: FloatArray, vectors: FloatArray) -> tuple[Moments, FloatArray]:
-        """Return moments and ``V X`` from the same pass."""
         weights = () if (weight == 1.0).all() else (weight,)  # what says nothing need not travel
         _, mean, spread, products = self.reduce(reductions.FirstLook(), vectors, *weights)
         return Moments(mean, spread), products
 
+    @override
     def require_finite(self) -> None:
-        """Say which entry is not finite, if one is not, and in which chunk it is."""
         bad = self.reduce(reductions.FirstBad(), np.arange(self.n_samples))
         if bad is not None:
             row, column, value = bad
@@ -199,23 +202,23 @@ class ChunkedMatrix(Matrix):
             name = "" if self.names is None else f" of column {str(self.names[column])!r}"
             raise ValueError(f"X must be finite, got {value} at {place}{name}")
 
+    @override
     def largest_entries(self, elements: IndexArray) -> FloatArray:
-        """Return the largest absolute value in some columns."""
         largest: FloatArray = self.reduce(reductions.Largest(elements))
         return largest
 
+    @override
     def extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest entry of every column: one pass over the data."""
         lowest, highest = self.reduce(reductions.Extremes())
         return lowest, highest
 
+    @override
     def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
-        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column: one pass over the data."""
         squares: FloatArray = self.reduce(reductions.WeightedSquares(origin), weight)[0]
         return squares
 
+    @override
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
-        """Return ``X_firstᵀ diag(weight) X_second``."""
         gram: FloatArray = self.reduce(reductions.Products(first, second), weight)[0]
         return gram
 
@@ -224,8 +227,10 @@ class _Shifted(Reduction):
     def __init__(self, reduction: Reduction, origin: FloatArray) -> None:
         self._reduction, self._origin = reduction, origin
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
         return self._reduction(chunk - self._origin, *rows)
 
+    @override
     def merge(self, first: Any, second: Any) -> Any:
         return self._reduction.merge(first, second)

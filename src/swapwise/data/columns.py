@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_vector
 from swapwise.numerics import FLOAT32_PRECISION, FLOAT64_PRECISION
+from swapwise.override import override
 
 # All columns are gone through this many at a time: few enough to be nothing next to the data, enough to read
 # whole cache lines of data that are stored by rows.
@@ -238,30 +239,30 @@ class GramColumns(Columns):
         self._gram = gram
         self.n_features = len(gram)
 
+    @override
     def rows(self, values: ArrayLike, name: str) -> FloatArray:
-        """Return one number per sample; the columns are those of an objective that has checked its data."""
         return np.asarray(values)
 
+    @override
     def products(self, elements: IndexArray, likely: Likely | None = None) -> FloatArray:
-        """Return rows of the Gram matrix."""
         return self._gram[elements]
 
+    @override
     def cross(self, elements: IndexArray, weight: FloatArray | None = None) -> FloatArray:
-        """Return rows of the Gram matrix; with other weights, from the columns themselves."""
         return self._gram[elements] if weight is None else self.dots(self.columns(elements) * weight)
 
+    @override
     def product_parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
-        """Return rows of the Gram matrix, all at once."""
         yield slice(None), self._gram[elements]
 
+    @override
     def gram(
         self, first: IndexArray, second: IndexArray, likely: Likely | None = None, *, exact: bool = False
     ) -> FloatArray:
-        """Return a part of the Gram matrix."""
         return self._gram[np.ix_(first, second)]
 
+    @override
     def gram_of_all(self) -> FloatArray:
-        """Return the Gram matrix."""
         return self._gram
 
 
@@ -280,13 +281,13 @@ class ColumnSubset(GramColumns):
         self.stored_as_float32, self._target = whole.stored_as_float32, whole._target
         self.squared_norms, self.offsets = whole.squared_norms[elements], whole.offsets[elements]
 
+    @override
     def columns(self, elements: IndexArray) -> FloatArray:
-        """Return columns, from the whole."""
         return self._whole.columns(self._elements[elements])
 
     @property
+    @override
     def shows_samples(self) -> bool:
-        """Whether the coordinates of every view are the samples, which the whole knows."""
         return self._whole.shows_samples
 
     @cached_property
@@ -294,33 +295,34 @@ class ColumnSubset(GramColumns):
         """The columns apart from the whole, for those who come back to all of them."""
         return self._whole.restricted(self._elements)
 
+    @override
     def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``A w``, from the columns themselves."""
         return self._copied.combine(coef)
 
+    @override
     def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
-        """Return ``V A``, from the columns themselves."""
         return self._copied.dots(vectors, exact) if self.n_features else np.empty((len(vectors), 0))
 
+    @override
     def restricted(self, elements: IndexArray) -> Columns:
-        """Return some of the columns, as the whole does."""
         return self._whole.restricted(self._elements[elements])
 
+    @override
     def view(self, elements: IndexArray) -> tuple[FloatArray, FloatArray]:
-        """Return columns and the target, as the whole shows them."""
         return self._whole.view(self._elements[elements])
 
+    @override
     def view_of_both(
         self, first: IndexArray, second: IndexArray, shown: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return columns and the target, as the whole shows them."""
         return self._whole.view_of_both(self._elements[first], self._elements[second], shown)
 
     @cached_property
+    @override
     def with_target(self) -> FloatArray:
-        """The inner products of the columns with the target, from those of the whole."""
         return self._whole.with_target[self._elements]
 
+    @override
     def _aimed_at(self, target: FloatArray) -> Self:
         aimed = super()._aimed_at(target)
         aimed._whole = self._whole._aimed_at(target)
@@ -340,21 +342,21 @@ class ColumnArray(GramColumns):
         self.n_samples = columns.shape[1]
         self.squared_norms, self.offsets = np.maximum(np.diag(self._gram), 0.0), np.zeros(len(columns))
 
+    @override
     def columns(self, elements: IndexArray) -> FloatArray:
-        """Return a copy of some columns."""
         return self._columns[elements]
 
+    @override
     def restricted(self, elements: IndexArray) -> ColumnArray:
-        """Return a copy of some columns, with their inner products."""
         some = ColumnArray(self._columns[elements], self._gram[np.ix_(elements, elements)])
         some._target = self._target
         return some
 
+    @override
     def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``A w``."""
         used = np.flatnonzero(coef)
         return coef[used] @ self._columns[used]
 
+    @override
     def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
-        """Return ``V A``."""
         return vectors @ self._columns.T

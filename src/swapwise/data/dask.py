@@ -15,6 +15,7 @@ from swapwise.data.chunked import Chunks, as_chunk
 from swapwise.data.mapped import room_for
 from swapwise.data.reductions import Reduction, merged
 from swapwise.events import notify
+from swapwise.override import override
 
 # This many answers are merged at a time, on the way to a single one.
 FAN_IN = 8
@@ -53,8 +54,8 @@ class DaskChunks(Chunks):
         self._chunks = array.to_delayed().ravel().tolist()
         self._sent: dict[Any, tuple[NDArray[Any], list[Any]]] = {}
 
+    @override
     def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
-        """Reduce all chunks, and merge the answers as a tree."""
         from dask import delayed
 
         sent = delayed(reduction, traverse=False)  # one copy for every worker, not for every chunk
@@ -103,8 +104,8 @@ class DaskChunks(Chunks):
         """Return what is pickled: what was sent to a cluster can be sent again."""
         return {**self.__dict__, "_sent": {}}
 
+    @override
     def restricted(self, elements: IndexArray) -> Chunks:
-        """Return some of the columns, kept in the memory of the cluster; without one, in memory or a file."""
         some = self._array[:, elements]
         if _has_cluster():
             return DaskChunks(some.persist())
@@ -115,13 +116,13 @@ class DaskChunks(Chunks):
         kept.let_go()
         return kept
 
+    @override
     def place_of(self, sample: int) -> str:
-        """Return the number of the chunk of a sample, and its rows."""
         number = int(np.searchsorted(self._bounds, sample, side="right")) - 1
         return f", in chunk {number} (rows {self._bounds[number]} to {self._bounds[number + 1] - 1})"
 
+    @override
     def take(self, rows: IndexArray) -> Chunks:
-        """Return some of the samples, in the order in which they are stored."""
         return DaskChunks(self._array[np.sort(rows)])
 
 

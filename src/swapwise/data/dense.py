@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from swapwise.checks import FloatArray, IndexArray, as_matrix, require_finite, require_unmasked
 from swapwise.data.matrix import Matrix, Moments
 from swapwise.kernels import exploration, moments
+from swapwise.override import override
 
 # Rows are gathered until they have about this many numbers, and this many columns at a time: copies that
 # stay in the cache.
@@ -36,8 +37,8 @@ class DenseMatrix(Matrix):
         self.n_samples, self.n_features = array.shape
         self.is_float32 = self.stored_as_float32 = array.dtype == np.float32
 
+    @override
     def columns(self, elements: IndexArray) -> FloatArray:
-        """Return columns as the rows of a new array."""
         return self._gather(elements, slice(None))
 
     def _gather(self, elements: IndexArray, rows: slice) -> FloatArray:
@@ -46,16 +47,16 @@ class DenseMatrix(Matrix):
         # Rows are read, and left, in the order in which they lie: that is faster than column by column.
         return self._array[rows][:, elements].astype(np.float64, copy=False).T
 
+    @override
     def products(self, vectors: FloatArray) -> FloatArray:
-        """Return ``V X``; in single precision if the data are, whatever the size of the vectors."""
         if not self.is_float32:
             return vectors @ self._array
         largest = np.abs(vectors).max(axis=1, initial=0.0, keepdims=True)
         largest[largest == 0] = 1.0
         return ((vectors / largest).astype(np.float32) @ self._array) * largest
 
+    @override
     def exact_products(self, vectors: FloatArray) -> FloatArray:
-        """Return ``V X`` in double precision, some rows at a time."""
         if not self.is_float32:
             return self.products(vectors)
         products = np.zeros((len(vectors), self.n_features))
@@ -65,8 +66,8 @@ class DenseMatrix(Matrix):
             products += vectors[:, rows] @ self._array[rows].astype(np.float64)
         return products
 
+    @override
     def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``X w``, from the columns with a coefficient."""
         used = np.flatnonzero(coef)
         if 4 * len(used) < len(coef):
             return coef[used] @ self.columns(used)
@@ -76,8 +77,8 @@ class DenseMatrix(Matrix):
         starts = range(0, self.n_samples, step)
         return np.concatenate([self._array[begin : begin + step] @ coef for begin in starts])
 
+    @override
     def moments(self, weight: FloatArray) -> Moments:
-        """Return means and spreads, counted from a row so that large offsets do no harm."""
         origin = self._array[int(np.argmax(weight))].astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             sums, squares = self._sums(weight, origin)
@@ -93,17 +94,17 @@ class DenseMatrix(Matrix):
         kernel(given, weight, origin, 0, self.n_features, sums, squares)
         return sums, squares
 
+    @override
     def extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest entry of every column."""
         lowest, highest = self._array.min(axis=0), self._array.max(axis=0)
         return lowest.astype(np.float64, copy=False), highest.astype(np.float64, copy=False)
 
+    @override
     def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
-        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column."""
         return self._sums(weight, origin)[1]
 
+    @override
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
-        """Return ``X_firstᵀ diag(weight) X_second``, some rows at a time."""
         gram = np.zeros((len(first), len(second)))
         step = max(1, BLOCK_ENTRIES // max(1, len(first) + len(second)))
         for begin in range(0, self.n_samples, step):
@@ -113,8 +114,8 @@ class DenseMatrix(Matrix):
             gram += (left if (weight[rows] == 1.0).all() else left * weight[rows]) @ right.T
         return gram
 
+    @override
     def gram_of_all(self, weight: FloatArray) -> FloatArray:
-        """Return ``Xᵀ diag(weight) X``: without a copy of X, unless it is in single precision or weighted."""
         if self.is_float32 or (weight != 1.0).any():
             return super().gram_of_all(weight)
         return self._array.T @ self._array
@@ -124,12 +125,12 @@ class DenseMatrix(Matrix):
         lying = self._array.T if self._by_columns else self._array
         return exploration.unit_columns(lying, self._by_columns, shift, factors, row_scale)
 
+    @override
     def take(self, rows: IndexArray) -> DenseMatrix:
-        """Return a copy of some of the samples."""
         return DenseMatrix(self._array[rows])
 
+    @override
     def restricted(self, elements: IndexArray) -> DenseMatrix:
-        """Return a copy of some columns, each in one piece."""
         some = np.empty((len(elements), self.n_samples), dtype=self._array.dtype)
         step = self.n_samples if self._by_columns else max(1, BLOCK_ENTRIES // len(elements))
         for begin in range(0, self.n_samples, step):
@@ -137,16 +138,16 @@ class DenseMatrix(Matrix):
             some[:, rows] = self._array[rows][:, elements].T
         return DenseMatrix(some.T)
 
+    @override
     def require_finite(self) -> None:
-        """Say which entry is not finite, if one is not."""
         require_finite(self._array, "X")
 
+    @override
     def in_double(self) -> DenseMatrix:
-        """Return a copy in double precision, or this one if it is."""
         return DenseMatrix(self._array.astype(np.float64)) if self.is_float32 else self
 
+    @override
     def largest_entries(self, elements: IndexArray) -> FloatArray:
-        """Return the largest absolute value in some columns."""
         largest = np.empty(len(elements))
         for begin in range(0, len(elements), COLUMNS_AT_ONCE):
             part = slice(begin, begin + COLUMNS_AT_ONCE)

@@ -29,6 +29,7 @@ from swapwise.data.matrix import CountedMatrix, Matrix, Moments
 from swapwise.data.reductions import ColumnProducts, Reduction, Scaled, ScaledProducts, Triangle
 from swapwise.kernels import moments
 from swapwise.numerics import CONSTANT
+from swapwise.override import override
 
 # Inner products say all there is to know of columns as long as each leaves at least this share of its
 # squared length unexplained by the others; beyond that, the columns themselves have to be factored.
@@ -283,8 +284,8 @@ class Design(Columns):
         """Whether samples have weights that the rows are not scaled by."""
         return self._has_weights and self.row_scale is None
 
+    @override
     def _weighted(self, vectors: FloatArray) -> FloatArray:
-        """Return vectors, weighted as the inner products of columns are."""
         return vectors * self._weight if self.leaves_weights_out else vectors
 
     def _rooted(self, vectors: FloatArray) -> FloatArray:
@@ -295,8 +296,8 @@ class Design(Columns):
         """Return what to multiply the stored rows by for products with the rows of the design."""
         return vectors if self.row_scale is None else vectors * self.row_scale
 
+    @override
     def rows(self, values: ArrayLike, name: str) -> FloatArray:
-        """Return one number per sample, scaled as the rows of the design are."""
         vector = as_vector(values, self.n_samples, name)
         return vector.copy() if self.row_scale is None else vector * self.row_scale
 
@@ -320,12 +321,12 @@ class Design(Columns):
     # -- columns and products with vectors ----------------------------------------------------------
 
     @property
+    @override
     def passes(self) -> float:
-        """How many times all of the data were read so far; a few columns count as their share."""
         return self.matrix.passes
 
+    @override
     def columns(self, elements: IndexArray) -> FloatArray:
-        """Return the columns ``elements`` as the rows of a new array."""
         return self._read(elements, self.matrix)
 
     def _read(self, elements: IndexArray, matrix: Matrix) -> FloatArray:
@@ -341,6 +342,7 @@ class Design(Columns):
             columns[place >= 0] = self._kept_columns[place[place >= 0]]
         return columns
 
+    @override
     def restricted(self, elements: IndexArray) -> Design:
         """Return a design of copies of some columns; centre, scale and weights are those of this one.
 
@@ -367,8 +369,8 @@ class Design(Columns):
                 some._triangles = some._no_triangles()
         return some
 
+    @override
     def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``A w``; of data that are read as a whole, columns with a coefficient are kept if few."""
         used = np.flatnonzero(coef)
         kept = self.kept_columns(used) if self.sequential else None
         if kept is not None:
@@ -380,8 +382,8 @@ class Design(Columns):
         fit = fit if self.row_scale is None else fit * self.row_scale
         return fit + coef[self._kept] @ self._kept_columns if len(self._kept) else fit
 
+    @override
     def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
-        """Return ``V A`` for vectors with one number per sample: one pass over the data."""
         plain = self._without_root(vectors)
         with np.errstate(over="ignore", invalid="ignore"):  # extreme columns are kept apart
             products = self.matrix.exact_products(plain) if exact else self.matrix.products(plain)
@@ -399,8 +401,8 @@ class Design(Columns):
         return products
 
     @cached_property
+    @override
     def largest_entries(self) -> FloatArray:
-        """The largest absolute value in every column."""
         if self.row_scale is not None:
             return super().largest_entries
         lowest, highest = self.matrix.extremes()
@@ -408,8 +410,8 @@ class Design(Columns):
         largest[self._kept] = np.abs(self._kept_columns).max(axis=1, initial=0.0)
         return largest
 
+    @override
     def weighted_squares(self, weight: FloatArray) -> FloatArray:
-        """Return ``Σ_s v_s a_js²`` for every column, of any weights: one pass."""
         plain = weight if self.row_scale is None else weight * self.row_scale**2
         with np.errstate(over="ignore", invalid="ignore"):
             squares = self.matrix.weighted_squares(plain, self.shift) * self.factor**2
@@ -418,8 +420,8 @@ class Design(Columns):
 
     # -- inner products -----------------------------------------------------------------------------
 
+    @override
     def products(self, elements: IndexArray, likely: Likely | None = None) -> FloatArray:
-        """Return ``a_jᵀA`` for each element; if that takes a look at the data, what is likely comes along."""
         if self.sequential and likely is not None and not self._has_products(elements):
             more = likely()
             if more is not None:
@@ -429,12 +431,12 @@ class Design(Columns):
     def _has_products(self, elements: IndexArray) -> bool:
         return all(element in self._products for element in elements.tolist())
 
+    @override
     def product_parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
-        """Go through the same products, a part of the features at a time."""
         return self._products.parts(elements, self.cross)
 
+    @override
     def cross(self, elements: IndexArray, weight: FloatArray | None = None) -> FloatArray:
-        """Return the same products, computed again: one pass over the data."""
         if not self.sequential:
             columns = self._read(elements, self.matrix.stored)
             return self.dots(self._weighted(columns) if weight is None else columns * weight)
@@ -442,10 +444,10 @@ class Design(Columns):
         products, sums = self.matrix.reduce(ColumnProducts(self.scaled(elements)), *roots)
         return self._to_columns(products, sums)
 
+    @override
     def gram(
         self, first: IndexArray, second: IndexArray, likely: Likely | None = None, *, exact: bool = False
     ) -> FloatArray:
-        """Return the inner products of some columns with others."""
         if self.sequential:
             if exact and not self._has_products(first):
                 return self._gram_of_some(first, second)
@@ -492,6 +494,7 @@ class Design(Columns):
             gram *= self.factor[first][:, None]
         return gram
 
+    @override
     def gram_of_all(self) -> FloatArray:
         """Return the inner products of all columns; of data in memory, later answers are read off them.
 
@@ -505,8 +508,8 @@ class Design(Columns):
             self._products.fill(self._gram_in_memory())
         return self._products.matrix
 
+    @override
     def gram_rows(self, elements: IndexArray, likely: Likely) -> tuple[FloatArray, BoolArray]:
-        """Return the Gram matrix, of which at least some rows are known, and which of them are."""
         kept, n = self._products, self.n_features
         if self.sequential or not isinstance(kept, GramRows) or n * n * self.n_samples <= QUICK_GRAM:
             return super().gram_rows(elements, likely)
@@ -529,8 +532,8 @@ class Design(Columns):
         is_kept = len(self._kept) and (self._kept_place[elements] >= 0).any()
         return bool(is_kept) or self.offsets[elements].max(initial=0.0) > farthest
 
+    @override
     def unit_columns(self, factors: FloatArray) -> Any:
-        """Return columns in single precision for kernels, multiplied by factors; None if they are many."""
         stored = self.matrix.stored
         is_small = self.n_samples * self.n_features <= COPIED_ENTRIES and not len(self._kept)
         if not isinstance(stored, DenseMatrix) or not is_small or self.leaves_weights_out:
@@ -560,12 +563,14 @@ class Design(Columns):
 
     # -- the target, and views ----------------------------------------------------------------------
 
+    @override
     def _aimed_at(self, target: FloatArray) -> Self:
         aimed = super()._aimed_at(target)
         if self.sequential:
             aimed._triangles = aimed._no_triangles()
         return aimed
 
+    @override
     def view(self, elements: IndexArray) -> tuple[FloatArray, FloatArray]:
         """Return columns, one per row, and the target, in coordinates that leave inner products as they are.
 

@@ -20,6 +20,7 @@ from swapwise.data.matrix import Matrix, Moments
 from swapwise.data.reductions import Reduction
 from swapwise.events import notify
 from swapwise.kernels import moments
+from swapwise.override import override
 
 # A chunk has about this many bytes: enough to make up for what is done once per chunk, and little next to
 # any memory.
@@ -106,16 +107,16 @@ class ArrayChunks(Chunks):
     def let_go(self) -> None:
         """Make room for the next chunk; what is in memory anyway stays there."""
 
+    @override
     def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
-        """Reduce one chunk after the other."""
         answer = None
         for part, chunk in self._parts():
             found = reduction(chunk, *(values[..., part] for values in rows))
             answer = found if part.start == 0 else reduction.merge(answer, found)
         return answer
 
+    @override
     def restricted(self, elements: IndexArray) -> Chunks:
-        """Return some of the columns: in memory if they are few, else in a file that vanishes after use."""
         kept = room_for(self.n_samples, len(elements))
         for part, chunk in self._parts():
             kept.array[part] = chunk[:, elements]
@@ -139,12 +140,12 @@ class FileChunks(ArrayChunks):
         super().__init__(file, max(1, CHUNK_BYTES // (8 * file.shape[1])))  # as doubles, which they become
 
     @property
+    @override
     def array(self) -> Any:
-        """The array that is mapped."""
         return self._held.array
 
+    @override
     def let_go(self) -> None:
-        """Give the memory back that holds what was read."""
         self._held.let_go()
 
 
@@ -170,12 +171,12 @@ class ColumnFile(Matrix):
         self.n_samples = samples if rows is None else len(rows)
         self.stored_as_float32 = file.array.dtype == np.float32
 
+    @override
     def take(self, rows: IndexArray) -> ColumnFile:
-        """Return some of the samples."""
         return ColumnFile(self._file, rows if self._rows is None else self._rows[rows])
 
+    @override
     def restricted(self, elements: IndexArray) -> Matrix:
-        """Return some columns: in memory if they are few, else in a file that vanishes after use."""
         kept = room_for(len(elements), self.n_samples)
         for place, element in enumerate(elements):
             kept.array[place] = self._read(slice(element, element + 1))[0]
@@ -188,8 +189,8 @@ class ColumnFile(Matrix):
         some.stored_as_float32 = self.stored_as_float32
         return some
 
+    @override
     def by_rows(self) -> ChunkedMatrix:
-        """Return the same numbers in chunks of rows, for those who need all columns of a sample."""
         chunks = FileChunks(self._file)
         return ChunkedMatrix(chunks if self._rows is None else chunks.take(self._rows))
 
@@ -210,29 +211,29 @@ class ColumnFile(Matrix):
             self._file.let_go()
             notify(share=part.stop / self.n_features)
 
+    @override
     def columns(self, elements: IndexArray) -> FloatArray:
-        """Return columns as the rows of a new array."""
         columns = self._read(np.asarray(elements, dtype=np.intp))
         self._file.let_go()
         return columns
 
+    @override
     def products(self, vectors: FloatArray) -> FloatArray:
-        """Return ``V X``."""
         products = np.empty((len(vectors), self.n_features))
         for part, columns in self._parts():
             products[:, part] = vectors @ columns.T
         return products
 
+    @override
     def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``X w``, from the columns with a coefficient, for a vector or for several as columns."""
         total = np.zeros((self.n_samples, *coef.shape[1:]))
         for element in np.flatnonzero(coef.reshape(len(coef), -1).any(axis=1)):
             total += np.multiply.outer(self._read(slice(element, element + 1))[0], coef[element])
             self._file.let_go()
         return total
 
+    @override
     def moments(self, weight: FloatArray) -> Moments:
-        """Return means and spreads, counted from a row so that large offsets do no harm."""
         mean, spread = np.empty(self.n_features), np.empty(self.n_features)
         origin_row = int(np.argmax(weight))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -244,8 +245,8 @@ class ColumnFile(Matrix):
                 spread[part] = np.maximum(squares - sums * offset, 0.0)
         return Moments(mean, spread)
 
+    @override
     def require_finite(self) -> None:
-        """Say which entry is not finite, if one is not."""
         for part, columns in self._parts():
             bad = np.argwhere(~np.isfinite(columns))
             if len(bad):
@@ -253,26 +254,26 @@ class ColumnFile(Matrix):
                 value, place = columns[column, row], (row, part.start + column)
                 raise ValueError(f"X must be finite, got {value} at position {place}")
 
+    @override
     def largest_entries(self, elements: IndexArray) -> FloatArray:
-        """Return the largest absolute value in some columns."""
         return np.array([np.abs(self._read(slice(e, e + 1))).max() for e in elements])
 
+    @override
     def extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest entry of every column."""
         lowest, highest = np.empty(self.n_features), np.empty(self.n_features)
         for part, columns in self._parts():
             lowest[part], highest[part] = columns.min(axis=1), columns.max(axis=1)
         return lowest, highest
 
+    @override
     def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
-        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column."""
         squares = np.empty(self.n_features)
         for part, columns in self._parts():
             squares[part] = _sums(columns, weight, origin[part])[1]
         return squares
 
+    @override
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
-        """Return ``X_firstᵀ diag(weight) X_second``."""
         left = self.columns(first)
         right = left if first is second else self.columns(second)
         return (left * weight) @ right.T

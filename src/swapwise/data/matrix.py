@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.reductions import Reduction
+from swapwise.override import override
 
 
 class Moments(NamedTuple):
@@ -148,75 +149,75 @@ class CountedMatrix(Matrix):
         if self._whole is not None:
             self._whole.count_share(share * self.n_features / self._whole.n_features)
 
+    @override
     def columns(self, elements: IndexArray) -> FloatArray:
-        """Return columns as the rows of a new array of doubles."""
         self.count(len(elements))
         return self.stored.columns(elements)
 
+    @override
     def products(self, vectors: FloatArray) -> FloatArray:
-        """Return ``V X``."""
         self.count_share(1)
         return self.stored.products(vectors)
 
+    @override
     def exact_products(self, vectors: FloatArray) -> FloatArray:
-        """Return ``V X`` in double precision."""
         self.count_share(1)
         return self.stored.exact_products(vectors)
 
+    @override
     def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``X w``."""
         self.count(int(np.count_nonzero(coef)))
         return self.stored.combine(coef)
 
+    @override
     def moments(self, weight: FloatArray) -> Moments:
-        """Return weighted means of the columns, and the spread around them."""
         self.count_share(1)
         return self.stored.moments(weight)
 
+    @override
     def first_look(self, weight: FloatArray, vectors: FloatArray) -> tuple[Moments, FloatArray]:
-        """Return moments and ``V X`` from one pass."""
         self.count_share(1 if self.sequential else 2)
         return self.stored.first_look(weight, vectors)
 
+    @override
     def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
-        """Return the answer of a reduction."""
         self.count_share(1)
         return self.stored.reduce(reduction, *rows)
 
+    @override
     def take(self, rows: IndexArray) -> Matrix:
-        """Return some of the samples, not counted."""
         return self.stored.take(rows)
 
+    @override
     def restricted(self, elements: IndexArray) -> CountedMatrix:
-        """Return a copy of some columns, whose reads count as their share of reads of all."""
         self.count(len(elements))
         return CountedMatrix(self.stored.restricted(elements), self)
 
+    @override
     def require_finite(self) -> None:
-        """Say which entry is not finite, if one is not."""
         self.stored.require_finite()
 
+    @override
     def largest_entries(self, elements: IndexArray) -> FloatArray:
-        """Return the largest absolute value in some columns."""
         self.count(len(elements))
         return self.stored.largest_entries(elements)
 
+    @override
     def extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest entry of every column."""
         self.count_share(1)
         return self.stored.extremes()
 
+    @override
     def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
-        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column."""
         self.count_share(1)
         return self.stored.weighted_squares(weight, origin)
 
+    @override
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
-        """Return ``X_firstᵀ diag(weight) X_second``."""
         self.count(len(first) + len(second))
         return self.stored.gram(first, second, weight)
 
+    @override
     def gram_of_all(self, weight: FloatArray) -> FloatArray:
-        """Return ``Xᵀ diag(weight) X``."""
         self.count_share(1)
         return self.stored.gram_of_all(weight)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.kernels import moments
+from swapwise.override import override
 
 
 class Reduction(ABC):
@@ -54,6 +55,7 @@ class Scaled:
 class FirstLook(Reduction):
     """Total weight, weighted means and spreads of all columns, and their products with vectors."""
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
         """Return the sums, counted from a row so that large offsets do no harm.
 
@@ -69,8 +71,8 @@ class FirstLook(Reduction):
             offset = sums / (total or 1.0)
             return total, origin + offset, np.maximum(squares - sums * offset, 0.0), vectors @ chunk
 
+    @override
     def merge(self, first: Any, second: Any) -> Any:
-        """Return the moments of both: spreads grow by the distance of the means."""
         total = first[0] + second[0]
         share = second[0] / (total or 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -83,8 +85,8 @@ class FirstLook(Reduction):
 class Dots(Reduction):
     """Products of all columns with vectors."""
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return ``V X``."""
         return (rows[0] @ chunk,)
 
 
@@ -94,8 +96,8 @@ class ColumnProducts(Reduction):
 
     columns: Scaled
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return both for a chunk; ``rows`` are square roots of weights, if there are any."""
         root = rows[0] if rows else None
         columns = self.columns.of(chunk, root)
         if root is not None:
@@ -110,8 +112,8 @@ class ScaledProducts(Reduction):
     first: Scaled
     second: Scaled
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return those of a chunk; ``rows`` are square roots of weights, if there are any."""
         root = rows[0] if rows else None
         return (self.first.of(chunk, root) @ self.second.of(chunk, root).T,)
 
@@ -122,13 +124,13 @@ class Triangle(Reduction):
 
     columns: Scaled
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return the triangle of a chunk; ``rows`` are the target, and square roots of weights if any."""
         root = rows[1] if len(rows) > 1 else None
         return _reduced(np.column_stack([self.columns.of(chunk, root).T, rows[0]]))
 
+    @override
     def merge(self, first: Any, second: Any) -> Any:
-        """Return the triangle of two triangles."""
         return _reduced(np.vstack([first, second]))
 
 
@@ -144,16 +146,16 @@ class Products(Reduction):
     first: IndexArray
     second: IndexArray
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return the products of a chunk."""
         return ((chunk[:, self.first].T * rows[0]) @ chunk[:, self.second],)
 
 
 class Gathering(Reduction):
     """A reduction whose answers lie side by side: a list of parts."""
 
+    @override
     def merge(self, first: Any, second: Any) -> Any:
-        """Return the parts of both."""
         return [*first, *second]
 
 
@@ -163,8 +165,8 @@ class Gathered(Gathering):
 
     elements: IndexArray
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return the columns, one per row."""
         return [np.ascontiguousarray(chunk[:, self.elements].T)]
 
 
@@ -175,8 +177,8 @@ class Combined(Gathering):
     elements: IndexArray
     coef: FloatArray
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return one row per sample."""
         return [chunk[:, self.elements] @ self.coef]
 
 
@@ -186,24 +188,24 @@ class Largest(Reduction):
 
     elements: IndexArray
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return those of a chunk."""
         return np.abs(chunk[:, self.elements]).max(axis=0)
 
+    @override
     def merge(self, first: Any, second: Any) -> Any:
-        """Return the larger ones."""
         return np.maximum(first, second)
 
 
 class Extremes(Reduction):
     """The smallest and the largest entry of every column."""
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return both for a chunk."""
         return chunk.min(axis=0), chunk.max(axis=0)
 
+    @override
     def merge(self, first: Any, second: Any) -> Any:
-        """Return the smaller and the larger ones."""
         return np.minimum(first[0], second[0]), np.maximum(first[1], second[1])
 
 
@@ -213,8 +215,8 @@ class WeightedSquares(Reduction):
 
     origin: FloatArray
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return the sums of a chunk; ``rows`` are the weights."""
         sums, squares = np.empty(len(self.origin)), np.empty(len(self.origin))
         weight, origin = np.array(rows[0]), self.origin.copy()
         moments.by_rows(chunk, weight, origin, 0, len(origin), sums, squares)
@@ -224,14 +226,14 @@ class WeightedSquares(Reduction):
 class FirstBad(Reduction):
     """The first entry that is not finite: sample, feature, value; None if all are."""
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Look for one; the number of each sample is given with the rows."""
         bad = ~np.isfinite(chunk)
         if not bad.any():
             return None
         row, column = np.argwhere(bad)[0]
         return int(rows[0][row]), int(column), float(chunk[row, column])
 
+    @override
     def merge(self, first: Any, second: Any) -> Any:
-        """Return the earlier one."""
         return second if first is None else first

@@ -9,6 +9,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.matrix import Matrix, Moments
 from swapwise.kernels import moments
+from swapwise.override import override
 
 
 class SparseMatrix(Matrix):
@@ -40,23 +41,23 @@ class SparseMatrix(Matrix):
             self._by_columns = self._stored.tocsc()
         return self._by_columns
 
+    @override
     def columns(self, elements: IndexArray) -> FloatArray:
-        """Return columns as the rows of a new array."""
         return np.ascontiguousarray(self._columns[:, elements].toarray().T)
 
+    @override
     def products(self, vectors: FloatArray) -> FloatArray:
-        """Return ``V X``."""
         return np.ascontiguousarray((self._stored.T @ vectors.T).T)
 
+    @override
     def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``X w``, from the columns with a coefficient if they are few and at hand."""
         used = np.flatnonzero(coef)
         if self._by_columns is not None and 4 * len(used) < len(coef):
             return np.asarray(self._by_columns[:, used] @ coef[used])
         return np.asarray(self._stored @ coef)
 
+    @override
     def moments(self, weight: FloatArray) -> Moments:
-        """Return means and spreads; entries that are zero are only counted."""
         n, total, data = self.n_features, weight.sum(), self._stored.data
         rows, columns = self._places()
         shares = weight[rows]
@@ -72,42 +73,42 @@ class SparseMatrix(Matrix):
         across = self._stored.indices
         return (lines, across) if self._stored.format == "csr" else (across, lines)
 
+    @override
     def take(self, rows: IndexArray) -> SparseMatrix:
-        """Return a copy of some of the samples."""
         some = SparseMatrix(self._stored[rows])
         some.stored_as_float32 = self.stored_as_float32
         return some
 
+    @override
     def restricted(self, elements: IndexArray) -> SparseMatrix:
-        """Return a copy of some columns."""
         some = SparseMatrix(self._columns[:, elements])
         some.stored_as_float32 = self.stored_as_float32
         return some
 
+    @override
     def require_finite(self) -> None:
-        """Say which entry is not finite, if one is not."""
         bad = np.flatnonzero(~np.isfinite(self._stored.data))
         if len(bad):
             place = tuple(int(places[bad[0]]) for places in self._places())
             raise ValueError(f"X must be finite, got {self._stored.data[bad[0]]} at position {place}")
 
+    @override
     def largest_entries(self, elements: IndexArray) -> FloatArray:
-        """Return the largest absolute value in some columns."""
         return np.asarray(abs(self._columns[:, elements]).max(axis=0).toarray()).ravel()
 
+    @override
     def extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest entry of every column, zeros that are not stored included."""
         lowest, highest = self._stored.min(axis=0), self._stored.max(axis=0)
         return np.asarray(lowest.toarray()).ravel(), np.asarray(highest.toarray()).ravel()
 
+    @override
     def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
-        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column, through the entries that are stored."""
         stored, squares = self._columns, np.empty(self.n_features)
         moments.of_stored(stored.indptr, stored.indices, stored.data, weight, origin, squares)
         return squares
 
+    @override
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
-        """Return ``X_firstᵀ diag(weight) X_second`` through the entries that are not zero."""
         left, right = self._columns[:, first], self._columns[:, second]
         return np.asarray((left.T @ (right.multiply(weight[:, None])).tocsc()).toarray())
 

@@ -23,6 +23,7 @@ from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.logistic import Logistic
 from swapwise.objectives.glm.multinomial import Multinomial
 from swapwise.objectives.glm.objective import GeneralizedLinear
+from swapwise.override import override
 from swapwise.search.result import SearchResult
 from swapwise.search.rules import Pivot
 
@@ -163,14 +164,15 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
         return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
 
     @property
+    @override
     def family_(self) -> Family:  # type: ignore[override]
-        """The record of the family: of two classes, or of several."""
         return self._kind.family
 
     @property
     def _kind(self) -> type[GeneralizedLinear]:
         return Logistic if len(self.classes_) == 2 else Multinomial
 
+    @override
     def _weights(self, y: Any, sample_weight: Any) -> FloatArray | None:
         weight = super()._weights(y, sample_weight)
         if self.class_weight is None:
@@ -188,6 +190,7 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
             raise ValueError(f"class_weight must be positive for every class, got {self.class_weight!r}")
         return own * factor
 
+    @override
     def _target(self, y: Any, reset: bool) -> FloatArray:
         check_classification_targets(y)
         classes, codes = np.unique(np.asarray(y), return_inverse=True)
@@ -205,10 +208,12 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
             )
         return codes.astype(np.float64)
 
+    @override
     def _needs_memory(self, y: Any) -> str | None:
         many = type_of_target(np.asarray(y)) == "multiclass"
         return super()._needs_memory(y) or ("more than two classes" if many else None)
 
+    @override
     def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
         # Of several classes there is none, and the objective takes none.
         options: dict[str, Any] = {} if sample.offset is None else {"offset": sample.offset}
@@ -231,6 +236,7 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
             **options,
         )
 
+    @override
     def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, FloatArray]:
         assert result.coef is not None
         assert isinstance(task.objective, GeneralizedLinear)

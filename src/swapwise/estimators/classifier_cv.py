@@ -12,6 +12,7 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.estimators.classifier import SparseClassifier
 from swapwise.estimators.cross_validated import CrossValidated
 from swapwise.estimators.sample import Sample
+from swapwise.override import override
 from swapwise.search.rules import Pivot
 
 
@@ -123,17 +124,21 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
         )
         self.class_weight = class_weight
 
+    @override
     def _losses(self, sample: Sample, predictor: FloatArray) -> FloatArray:
         if len(self.classes_) == 2:
             predictor = predictor[:, 0] if sample.offset is None else predictor[:, 0] + sample.offset
         return self.family_.deviances(sample.y, predictor) / 2
 
+    @override
     def _mean_deviance(self, sample: Sample, loss: float) -> float:
         return 2 * loss
 
+    @override
     def _n_levels(self) -> int:
         return len(self.classes_) - 1
 
+    @override
     def _check_training(self, sample: Sample, whole: Sample) -> None:
         missing = np.setdiff1d(whole.y, sample.y).astype(np.intp)
         if len(missing):

@@ -45,6 +45,7 @@ from swapwise.estimators.criteria import (
 from swapwise.estimators.sample import Sample, linear_predictors
 from swapwise.estimators.sizes import growing_constraints
 from swapwise.objectives.base import SparseObjective
+from swapwise.override import override
 from swapwise.search.loop import passes_of
 from swapwise.search.path import warm_path
 from swapwise.search.plan import Plan
@@ -149,6 +150,7 @@ class CrossValidated(SparseEstimator):
         """Return how many free coefficients a feature has."""
         return 1
 
+    @override
     def _read(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, *, reset: bool = True
     ) -> Sample:
@@ -248,6 +250,7 @@ class CrossValidated(SparseEstimator):
                     f"got {self.n_features_original}"
                 )
 
+    @override
     def _fit(self, sample: Sample) -> Self:
         assert isinstance(sample, SplitSample)
         elements = self._elements()

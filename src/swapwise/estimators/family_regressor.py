@@ -20,6 +20,7 @@ from swapwise.objectives.glm import FAMILIES
 from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.likelihood import Likelihood, read_weight
 from swapwise.objectives.glm.objective import GeneralizedLinear
+from swapwise.override import override
 from swapwise.search.result import SearchResult
 
 
@@ -35,6 +36,7 @@ class FamilyRegressor(RegressorMixin, OffsetEstimator):
     def _named_family(self) -> Family:
         """Return the record of the family that was asked for."""
 
+    @override
     def fit(
         self,
         X: ArrayLike,
@@ -94,13 +96,14 @@ class FamilyRegressor(RegressorMixin, OffsetEstimator):
         total = float(weight @ self.family_.deviances(target, one_rate))
         return 1 - left / total if total > 0 else float(left == 0)
 
+    @override
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks about the estimator."""
         tags = super().__sklearn_tags__()
         family = getattr(self, "family", None)
         tags.target_tags.positive_only = family.non_negative if isinstance(family, Family) else True
         return tags
 
+    @override
     def _target(self, y: Any, reset: bool) -> FloatArray:
         require_numeric_target(y, "SparseClassifier is for classes")
         target = self.family_.read_target(np.asarray(y), None)
@@ -108,6 +111,7 @@ class FamilyRegressor(RegressorMixin, OffsetEstimator):
             raise ValueError("y must have a positive entry, got zeros only: no rate is likelier than zero")
         return target
 
+    @override
     def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
         return objective_of(
             self.family_,
@@ -121,6 +125,7 @@ class FamilyRegressor(RegressorMixin, OffsetEstimator):
             bounds=self._bounds(X),
         )
 
+    @override
     def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, float]:
         assert result.coef is not None
         assert isinstance(task.objective, GeneralizedLinear)
@@ -132,14 +137,17 @@ class FamilyRegressor(RegressorMixin, OffsetEstimator):
 class FamilyRegressorCV(CrossValidated, FamilyRegressor):
     """A regression by a family's record, with a path over sizes of which one is chosen."""
 
+    @override
     def _losses(self, sample: Sample, predictor: FloatArray) -> FloatArray:
         shifted = predictor if sample.offset is None else predictor + sample.offset
         return self.family_.deviances(sample.y, shifted)
 
+    @override
     def _mean_deviance(self, sample: Sample, loss: float) -> float:
         at_best = self.family_.at_best_dispersion
         return loss if at_best is None else at_best(loss)
 
+    @override
     def _check_training(self, sample: Sample, whole: Sample) -> None:
         if self.family_.non_negative and not sample.y.any():
             raise ValueError(

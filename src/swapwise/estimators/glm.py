@@ -17,6 +17,7 @@ from swapwise.objectives.glm import FAMILIES
 from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.likelihood import Likelihood, read_weight
 from swapwise.objectives.glm.negative_binomial import SMALLEST_ALPHA
+from swapwise.override import override
 from swapwise.search.plan import Plan
 from swapwise.search.rules import Pivot
 
@@ -142,6 +143,7 @@ class SparseGLMRegressor(FamilyRegressor):
         self.family = family
         self.alpha = alpha
 
+    @override
     def _named_family(self) -> Family:
         alpha = None if self.alpha is None else as_real(self.alpha, "alpha", positive=True)
         family = self.family
@@ -159,6 +161,7 @@ class SparseGLMRegressor(FamilyRegressor):
             return family
         return family.with_parameter(alpha)
 
+    @override
     def _fit_sample(self, sample: Sample) -> Self:
         family = self.family_
         if self.alpha is None and family.with_parameter is not None:
@@ -209,6 +212,7 @@ class SparseGLMRegressor(FamilyRegressor):
         (predictor,) = linear_predictors(sample.X, [(self.coef_, self.intercept_)])
         return self.family_.mean(predictor if sample.offset is None else predictor + sample.offset)
 
+    @override
     def _plan(self, objective: SparseObjective, constraint: Constraint) -> Plan:
         plan = super()._plan(objective, constraint)
         if getattr(self, "_begin", None) is None or plan.rule is None:

@@ -9,6 +9,7 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.estimators.family_regressor import FamilyRegressorCV
 from swapwise.estimators.glm import SparseGLMRegressor
 from swapwise.objectives.glm.family import Family
+from swapwise.override import override
 from swapwise.search.rules import Pivot
 
 
@@ -121,5 +122,6 @@ class SparseGLMRegressorCV(FamilyRegressorCV, SparseGLMRegressor):
         self.family = family
         self.alpha = alpha
 
+    @override
     def _next_start(self) -> None:
         """Return None: a path begins with its smallest size, in which the choice has no room."""

@@ -12,6 +12,7 @@ from swapwise.checks import FloatArray, warn
 from swapwise.estimators.base import SparseEstimator
 from swapwise.estimators.sample import Sample, read_offset
 from swapwise.objectives.glm.family import Family
+from swapwise.override import override
 
 
 class OffsetEstimator(SparseEstimator):
@@ -20,6 +21,7 @@ class OffsetEstimator(SparseEstimator):
     #: The record of the family
     family_: Family
 
+    @override
     def fit(
         self,
         X: ArrayLike,
@@ -45,6 +47,7 @@ class OffsetEstimator(SparseEstimator):
         self._has_offset = offset is not None
         return self._fit_sample(sample)
 
+    @override
     def certify(
         self,
         X: ArrayLike,
@@ -62,6 +65,7 @@ class OffsetEstimator(SparseEstimator):
         check_is_fitted(self)
         return self._certify(self._read(X, y, sample_weight, offset, reset=False), time_limit, options)
 
+    @override
     def _read(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, *, reset: bool = True
     ) -> Sample:

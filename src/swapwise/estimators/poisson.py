@@ -5,6 +5,7 @@ from __future__ import annotations
 from swapwise.estimators.family_regressor import FamilyRegressor
 from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.poisson import POISSON_FAMILY
+from swapwise.override import override
 
 
 class SparsePoissonRegressor(FamilyRegressor):
@@ -54,5 +55,6 @@ class SparsePoissonRegressor(FamilyRegressor):
     (array([1, 4]), array([ 0.5, -0.8]))
     """
 
+    @override
     def _named_family(self) -> Family:
         return POISSON_FAMILY

@@ -20,6 +20,7 @@ from swapwise.estimators.sample import Sample
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.override import override
 from swapwise.search.result import SearchResult
 
 
@@ -125,6 +126,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         """Return the predicted targets."""
         return self._linear_predictor(X)
 
+    @override
     def _target(self, y: object, reset: bool) -> FloatArray:
         require_numeric_target(y, "SparseClassifier is for classes")
         return as_vector(np.asarray(y), None, "y")
@@ -133,11 +135,13 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         """Return what is predicted at the mean of all features."""
         return sample.mean_target if self.fit_intercept else 0.0
 
+    @override
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         # Whether all entries are finite shows when the columns are first summed: that saves a look at them.
         types = np.float64, np.float32
         return validated(self, X, y, dtype=types, reset=reset, ensure_all_finite=False)
 
+    @override
     def _build(self, sample: Sample, elements: Elements) -> Task:
         self._check_flags()
         try:
@@ -157,6 +161,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     def _response(self, sample: Sample) -> FloatArray:
         return sample.y - self._level(sample)
 
+    @override
     def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
         constant = self.fit_intercept and sample.y.min() == sample.y.max()
         if constant:
@@ -172,6 +177,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
                 )
             return GroupLeastSquares(X, self._response(sample), groups, self._penalty())
 
+    @override
     def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, float]:
         assert result.coef is not None
         coef, intercept = task.design.original(result.coef, self._level(task.sample))

@@ -9,6 +9,7 @@ from swapwise.estimators.cross_validated import CrossValidated
 from swapwise.estimators.regressor import SparseRegressor
 from swapwise.estimators.sample import Sample
 from swapwise.numerics import ROUNDING
+from swapwise.override import override
 
 
 class SparseRegressorCV(CrossValidated, SparseRegressor):
@@ -124,10 +125,12 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
     3
     """
 
+    @override
     def _losses(self, sample: Sample, predictor: FloatArray) -> FloatArray:
         squares: FloatArray = (sample.y - predictor) ** 2
         return squares
 
+    @override
     def _mean_deviance(self, sample: Sample, loss: float) -> float:
         # A residual that is but rounding: its logarithm says nothing.
         least = ROUNDING**2 * float(sample.mean(sample.y**2)) or np.finfo(float).tiny

@@ -12,6 +12,7 @@ from swapwise.clock import Clock
 from swapwise.numerics import EQUAL
 from swapwise.objectives.base import SetFunction
 from swapwise.objectives.swap_state import SwapState
+from swapwise.override import override
 
 # An experiment of a larger leverage than this is dropped by computing the covariance afresh: the update
 # divides by one minus the leverage, which has lost its digits.
@@ -94,16 +95,18 @@ class AOptimal(SetFunction):
                 "designs for equally good that differ by less. A larger prior makes proofs precise"
             )
 
+    @override
     def _value(self, support: IndexArray) -> float:
         # With the singular values s of the rows that a standard normal prior would have, no digits cancel.
         _, singular, axes = np.linalg.svd(self._rows[support] @ self._root, full_matrices=False)
         lengths = ((self._root @ axes.T) ** 2).sum(axis=0)
         return float((singular**2 / (1.0 + singular**2)) @ lengths)
 
+    @override
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
-        """Return the value; without a set, the variance that there was."""
         return self.scale if support is None else self._value(support)
 
+    @override
     def resolution(self, value: float) -> float:
         """Return how much more another value must be for proofs to tell them apart, by what variance is left.
 
@@ -129,8 +132,8 @@ class AOptimal(SetFunction):
         factor: FloatArray = self._root @ (axes.T * deviations)
         return factor
 
+    @override
     def start(self, support: Iterable[int] = ()) -> AOptimalState:
-        """Return a state at ``support``, with the gains of swaps in closed form."""
         return AOptimalState(self, as_elements(support, self.n, "the start"))
 
 
@@ -146,6 +149,7 @@ class AOptimalState(SwapState):
 
     objective: AOptimal
 
+    @override
     def _settle(self, support: IndexArray) -> None:
         self.support = support
         self._factor = self.objective._factor(support)
@@ -153,18 +157,20 @@ class AOptimalState(SwapState):
         self.n_evaluations += 1
 
     @property
+    @override
     def magnitude(self) -> float:
-        """The variance that is left: of the value, most digits may be those of a weak prior."""
         return float((self._factor**2).sum())
 
     @property
+    @override
     def level(self) -> float:
-        """Minus the variance that is left."""
         return -self.magnitude
 
+    @override
     def _additions(self, added: IndexArray) -> FloatArray:
         return _gains(self.objective._rows[added] @ self._factor, self._factor)
 
+    @override
     def _losses(self, drops: IndexArray) -> FloatArray:
         leaving = self.objective._rows[drops] @ self._factor
         leverage = (leaving**2).sum(axis=1)
@@ -174,6 +180,7 @@ class AOptimalState(SwapState):
             losses[place] = self._gains_without(drops[place], drops[[place]])[0]
         return losses
 
+    @override
     def _swaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
         coming, leaving = (self.objective._rows[elements] @ self._factor for elements in (added, drops))
         reduced, gone = coming @ self._factor.T, leaving @ self._factor.T

@@ -22,6 +22,7 @@ from swapwise.constraints.larger_moves import LargerMoves
 from swapwise.moves import Found, Move, MoveBatch, MoveList, Run, Step, SwapGrid
 from swapwise.numerics import EQUAL, ROUNDING, TIE
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
+from swapwise.override import override
 
 if TYPE_CHECKING:
     from swapwise.objectives.suprema import Margins
@@ -336,6 +337,7 @@ class SparseObjective(SetFunction):
         """Return :meth:`value_at` and :meth:`gradient_at`; overrides save what both would compute."""
         return self.value_at(coef), self.gradient_at(coef)
 
+    @override
     def _value(self, support: IndexArray) -> float:
         return self._fit(support)[0]
 
@@ -344,8 +346,8 @@ class SparseObjective(SetFunction):
         elements = as_elements(support, self.n, "the support")
         return embed(self, elements, self._fit(elements)[1])
 
+    @override
     def start(self, support: Iterable[int] = ()) -> SparseState:
-        """Return a state at ``support``, with coefficients and gradient."""
         return SparseState(self, as_elements(support, self.n, "the start"))
 
     def smoothness(self, t: int) -> float:
@@ -543,6 +545,7 @@ class SparseState(State):
         table = {int(t): self.objective.smoothness(int(t)) for t in np.unique(sizes)}
         return moves.spread(np.array([table[int(t)] for t in sizes], dtype=np.float64))
 
+    @override
     def _settle(self, support: IndexArray) -> None:
         self.support = support
         self.value, values = self.objective._fit(support)

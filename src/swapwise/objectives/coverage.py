@@ -13,6 +13,7 @@ from swapwise.checks import FloatArray, IndexArray, as_elements, as_real
 from swapwise.moves import Move
 from swapwise.objectives.base import SetFunction
 from swapwise.objectives.swap_state import SwapState
+from swapwise.override import override
 
 
 class Coverage(SetFunction):
@@ -62,6 +63,7 @@ class Coverage(SetFunction):
             (np.ones(len(indices)), indices, indptr), shape=(self.n, len(self.items))
         )
 
+    @override
     def _value(self, support: IndexArray) -> float:
         return self._worth(np.bincount(self._covered_by(support), minlength=len(self.items)))
 
@@ -81,6 +83,7 @@ class Coverage(SetFunction):
         worth: FloatArray = self.item_weights * layers[counts.clip(max=len(self.layers))]
         return worth
 
+    @override
     def layered(self, layers: FloatArray) -> Coverage:
         """Return the potential: an item that is covered c times counts ``layers[:c].sum()`` times.
 
@@ -92,8 +95,8 @@ class Coverage(SetFunction):
         potential.layers = layers
         return potential
 
+    @override
     def start(self, support: Iterable[int] = ()) -> CoverageState:
-        """Return a state at ``support``, with the gains of swaps in closed form."""
         return CoverageState(self, as_elements(support, self.n, "the start"))
 
 
@@ -115,13 +118,14 @@ class CoverageState(SwapState):
         self._counts = np.bincount(objective._covered_by(support), minlength=len(objective.items))
         super().__init__(objective, support)
 
+    @override
     def apply(self, move: Move) -> None:
-        """Take a move: only the counts of the items that it touches change."""
         for elements, step in ((move.added, 1), (move.dropped, -1)):
             touched = self.objective._covered_by(np.asarray(elements, dtype=np.intp))
             np.add.at(self._counts, touched, step)
         super().apply(move)
 
+    @override
     def _settle(self, support: IndexArray) -> None:
         self.support = support
         self.value = self.objective._worth(self._counts)
@@ -130,14 +134,17 @@ class CoverageState(SwapState):
         # Of items that nothing covers, no element covers a last layer.
         self._last = self.objective._next_worth(np.maximum(self._counts - 1, 0))
 
+    @override
     def _additions(self, added: IndexArray) -> FloatArray:
         additions: FloatArray = self.objective.incidence[added] @ self._next
         return additions
 
+    @override
     def _losses(self, drops: IndexArray) -> FloatArray:
         losses: FloatArray = self.objective.incidence[drops] @ self._last
         return losses
 
+    @override
     def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
         saved = self.objective.incidence[drops]
         saved.data = (self._last - self._next)[saved.indices]

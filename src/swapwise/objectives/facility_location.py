@@ -12,6 +12,7 @@ from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix
 from swapwise.moves import NOTHING, Move
 from swapwise.objectives.base import SetFunction
 from swapwise.objectives.swap_state import SwapState
+from swapwise.override import override
 
 # Similarities are gone through in blocks of about this many entries, which stay in the cache and keep
 # temporary arrays small however large the matrix is.
@@ -64,15 +65,16 @@ class FacilityLocation(SetFunction):
         """The similarities, one row for each client."""
         return self._by_element.T
 
+    @override
     def _value(self, support: IndexArray) -> float:
         return float(self._by_element[support].max(axis=0, initial=0.0).sum())
 
+    @override
     def layered(self, layers: FloatArray) -> LayeredFacilityLocation:
-        """Return the potential: the k-th best element for a client counts ``layers[k − 1]`` times."""
         return LayeredFacilityLocation(self, layers)
 
+    @override
     def start(self, support: Iterable[int] = ()) -> FacilityLocationState:
-        """Return a state at ``support``, with the gains of swaps in closed form."""
         return FacilityLocationState(self, as_elements(support, self.n, "the start"))
 
 
@@ -100,8 +102,8 @@ class FacilityLocationState(SwapState):
         self._offer(support, np.arange(clients))
         super().__init__(objective, support)
 
+    @override
     def apply(self, move: Move) -> None:
-        """Take a move: only clients who lose their best or second best look at all elements again."""
         if move.dropped:
             left = np.isin(self._server, move.dropped) | np.isin(self._deputy, move.dropped)
             clients = np.flatnonzero(left)
@@ -111,6 +113,7 @@ class FacilityLocationState(SwapState):
         self._offer(np.asarray(move.added, dtype=np.intp), np.arange(self.objective.n_clients))
         super().apply(move)
 
+    @override
     def _settle(self, support: IndexArray) -> None:
         self.support = support
         self.value = float(self._best.sum())
@@ -130,6 +133,7 @@ class FacilityLocationState(SwapState):
         self._best[clients], self._second[clients] = best, second
         self._server[clients], self._deputy[clients] = server, deputy
 
+    @override
     def _additions(self, added: IndexArray) -> FloatArray:
         additions = np.empty(len(added))
         for block in self._blocks(len(added)):
@@ -137,9 +141,11 @@ class FacilityLocationState(SwapState):
             additions[block] = np.maximum(better, 0.0, out=better).sum(axis=1)
         return additions
 
+    @override
     def _losses(self, drops: IndexArray) -> FloatArray:
         return (self._best - self._second) @ self._served_by(drops)
 
+    @override
     def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
         served = self._served_by(drops)
         overlaps = np.empty((len(added), len(drops)))
@@ -181,6 +187,7 @@ class LayeredFacilityLocation(SetFunction):
     def __init__(self, plain: FacilityLocation, layers: FloatArray) -> None:
         self.plain, self.layers, self.n = plain, layers, plain.n
 
+    @override
     def _value(self, support: IndexArray) -> float:
         return self._worth(self._sorted(support))
 
@@ -197,8 +204,8 @@ class LayeredFacilityLocation(SetFunction):
         padded[: len(self.layers)] = self.layers[: size + 1]
         return padded
 
+    @override
     def start(self, support: Iterable[int] = ()) -> LayeredFacilityLocationState:
-        """Return a state at ``support``, with the gains of swaps in closed form."""
         return LayeredFacilityLocationState(self, as_elements(support, self.n, "the start"))
 
 
@@ -213,20 +220,24 @@ class LayeredFacilityLocationState(SwapState):
 
     objective: LayeredFacilityLocation
 
+    @override
     def _settle(self, support: IndexArray) -> None:
         self.support = support
         self._ranked = self.objective._sorted(support)
         self.value = self.objective._worth(self._ranked)
         self.n_evaluations += 1
 
+    @override
     def _additions(self, added: IndexArray) -> FloatArray:
         layers = self.objective._padded(len(self.support))
         return self._integrals(added, layers[0], np.diff(layers))
 
+    @override
     def _losses(self, drops: IndexArray) -> FloatArray:
         layers = self.objective._padded(len(self.support))[:-1]
         return self._integrals(drops, 0.0, np.diff(layers, prepend=0.0))
 
+    @override
     def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
         saved = -np.diff(self.objective._padded(len(self.support)))
         steps = np.diff(saved, prepend=0.0)

@@ -11,6 +11,7 @@ from swapwise.checks import FloatArray, IndexArray, as_elements, as_vector
 from swapwise.moves import MoveBatch, MoveList
 from swapwise.objectives.base import SetFunction
 from swapwise.objectives.swap_state import SwapState
+from swapwise.override import override
 
 
 class Linear(SetFunction):
@@ -40,15 +41,16 @@ class Linear(SetFunction):
         self.weights = as_vector(weights, None, "weights", non_negative=True).copy()
         self.n = self.weights.size
 
+    @override
     def _value(self, support: IndexArray) -> float:
         return float(self.weights[support].sum())
 
+    @override
     def layered(self, layers: FloatArray) -> Linear:
-        """Return the potential: weights add up, so an element counts in the first layer only."""
         return Linear(layers[0] * self.weights)
 
+    @override
     def start(self, support: Iterable[int] = ()) -> LinearState:
-        """Return a state at ``support``, with the gains of all moves in closed form."""
         return LinearState(self, as_elements(support, self.n, "the start"))
 
 
@@ -62,8 +64,8 @@ class LinearState(SwapState):
 
     objective: Linear
 
+    @override
     def gains(self, moves: MoveBatch) -> FloatArray:
-        """Return f after minus f before for every move; minus infinity where a grid has none."""
         if not isinstance(moves, MoveList):
             return super().gains(moves)
         self.n_evaluations += len(moves)
@@ -71,11 +73,14 @@ class LinearState(SwapState):
         weights = np.append(self.objective.weights, 0.0)
         return weights[moves.added].sum(axis=1) - weights[moves.dropped].sum(axis=1)
 
+    @override
     def _additions(self, added: IndexArray) -> FloatArray:
         return self.objective.weights[added]
 
+    @override
     def _losses(self, drops: IndexArray) -> FloatArray:
         return self.objective.weights[drops]
 
+    @override
     def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
         return np.zeros((len(added), len(drops)))  # no element makes up for another

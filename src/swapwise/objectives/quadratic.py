@@ -8,6 +8,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.kernels import glm
 from swapwise.objectives.base import Groups, SparseObjective, rows_of
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
+from swapwise.override import override
 
 
 class Quadratic(SparseObjective):
@@ -34,6 +35,7 @@ class Quadratic(SparseObjective):
         self.n = len(H) if groups is None else len(groups.begin) - 1
         self.copies = np.arange(self.n) if copies is None else copies
 
+    @override
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         rows = rows_of(self, support)
         H, slope = self.H[np.ix_(rows, rows)], self.slope[rows]
@@ -45,27 +47,27 @@ class Quadratic(SparseObjective):
         coef = np.linalg.lstsq(H, slope)[0].astype(np.float64)
         return 0.5 * float((slope * coef).sum()), coef
 
+    @override
     def value_at(self, coef: FloatArray) -> float:
-        """Return ``⟨b, w⟩ − wᵀHw / 2``."""
         return self.value_and_gradient_at(coef)[0]
 
+    @override
     def gradient_at(self, coef: FloatArray) -> FloatArray:
-        """Return ``b − Hw``."""
         return self.value_and_gradient_at(coef)[1]
 
+    @override
     def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return both, from one product."""
         used = np.flatnonzero(coef.reshape(len(coef), -1).any(axis=1))
         gradient: FloatArray = self.slope - self.H[used].T @ coef[used]
         return 0.5 * float((coef * (self.slope + gradient)).sum()), gradient
 
+    @override
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return a copy of the block of H that belongs to some elements."""
         rows = rows_of(self, elements)
         return self.H[np.ix_(rows, rows)]
 
+    @override
     def restricted(self, elements: IndexArray) -> Quadratic:
-        """Return the same function of some elements only, numbered by their positions."""
         rows = rows_of(self, elements)
         groups = None if self.groups is None else self.groups.restricted(elements)
         H, slope = self.H[np.ix_(rows, rows)], self.slope[rows]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.objectives.base import SparseObjective, embed, rows_of
+from swapwise.override import override
 
 
 class RestrictedObjective(SparseObjective):
@@ -30,54 +31,55 @@ class RestrictedObjective(SparseObjective):
             self.bounds = whole.bounds.restricted(self._rows)
 
     @property
+    @override
     def n_passes(self) -> float | None:
-        """How many times all of the data were read so far."""
         return self.whole.n_passes
 
     def _embedded(self, coef: FloatArray) -> FloatArray:
         return embed(self.whole, self.elements, coef)
 
+    @override
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         return self.whole._fit(self.elements[support])
 
+    @override
     def value_at(self, coef: FloatArray) -> float:
-        """Return the value at coefficients that are zero elsewhere."""
         return self.whole.value_at(self._embedded(coef))
 
+    @override
     def gradient_at(self, coef: FloatArray) -> FloatArray:
-        """Return the gradient in the coefficients of these elements."""
         return self.whole.gradient_at(self._embedded(coef))[self._rows]
 
+    @override
     def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return both."""
         value, gradient = self.whole.value_and_gradient_at(self._embedded(coef))
         return value, gradient[self._rows]
 
+    @override
     def doubt_at(self, coef: FloatArray) -> float:
-        """Return the doubt about the whole objective."""
         return self.whole.doubt_at(self._embedded(coef))
 
+    @override
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian at coefficients, for some of these elements."""
         return self.whole.hessian_at(self._embedded(coef), self.elements[elements])
 
+    @override
     def curvature(self, columns: IndexArray) -> FloatArray | None:
-        """Return columns of a matrix that is at least minus the Hessian, or None."""
         known = self.whole.curvature(self.elements[columns])
         return None if known is None else known[self.elements]
 
+    @override
     def smoothness(self, t: int) -> float:
-        """Return a valid M: that of the whole."""
         return self.whole.smoothness(t)
 
+    @override
     def strong_concavity(self, t: int) -> float:
-        """Return a valid m: that of the whole."""
         return self.whole.strong_concavity(t)
 
+    @override
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
-        """Return what f(support) does not exceed; without a set, what no set exceeds."""
         return self.whole.upper_bound(None if support is None else self.elements[support], clock)
 
+    @override
     def restricted(self, elements: IndexArray) -> SparseObjective:
-        """Return the objective on some of these elements."""
         return self.whole.restricted(self.elements[elements])

@@ -9,6 +9,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.moves import NOTHING, MoveBatch, MoveList, SwapGrid
 from swapwise.objectives.base import State
+from swapwise.override import override
 
 
 class SwapState(State):
@@ -43,8 +44,8 @@ class SwapState(State):
         """Return ``f(S − i + j) − f(S)``, one row for each ``j``."""
         return self._additions(added)[:, None] - self._losses(drops) + self._overlaps(added, drops)
 
+    @override
     def gains(self, moves: MoveBatch) -> FloatArray:
-        """Return f after minus f before for every move; minus infinity where a grid has none."""
         if isinstance(moves, SwapGrid):
             return self._grid_gains(moves)
         if isinstance(moves, MoveList) and moves.are_swaps():

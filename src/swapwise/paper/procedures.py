@@ -10,6 +10,7 @@ import numpy as np
 
 from swapwise.certify.certify import certify, exact
 from swapwise.maximize import maximize
+from swapwise.override import override
 from swapwise.paper.plain import (
     Outcome,
     arbitrary_start,
@@ -88,14 +89,14 @@ class Search(Procedure):
     q: int = 1
 
     @property
+    @override
     def name(self) -> str:
-        """The method, its start unless it is empty, and its q; "auto" decides on its start, too."""
         start = "" if self.start in (EMPTY, "auto") else f" from {self.start}"
         return self.method + start + ("" if self.q == 1 else f", q = {self.q}")
 
     @property
+    @override
     def part(self) -> str:
-        """What of it is not in the paper, if anything; "printed" is a search as the paper prints it."""
         if self.q > 1:
             return "pairs"
         if self.start == ARBITRARY and self.method in LOCAL_SEARCHES:
@@ -105,18 +106,18 @@ class Search(Procedure):
         return "paper" if self.method in (*LOCAL_SEARCHES, *BENCHMARKS) else "neighbours"
 
     @property
+    @override
     def repeats(self) -> int:
-        """Once for the methods around the paper: some take their time, and a point is of many runs."""
         return 1 if self.part == "neighbours" else 3
 
     @property
+    @override
     def printed_start(self) -> str | None:
-        """Its start, if it is a search of the paper."""
         is_one = self.method in LOCAL_SEARCHES and self.part in ("paper", "printed")
         return self.start if is_one else None
 
+    @override
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
-        """Search, and return the figures."""
         return _figures(self.search(setting, instance, size, flavour, seed))
 
     def search(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> SearchResult:
@@ -142,17 +143,17 @@ class Proof(Procedure):
     max_nodes: int
 
     @property
+    @override
     def name(self) -> str:
-        """Whether a ridge helps."""
         return "certificate" if self.ridge == 0 else "certificate with ridge"
 
     @property
+    @override
     def part(self) -> str:
-        """All proofs are one part."""
         return "certificates"
 
+    @override
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
-        """Search and prove."""
         objective, constraint = setting.problem(instance, size, self.ridge)
         result = maximize(objective, constraint, start="empty", random_state=seed)
         figures = _figures(result)
@@ -180,17 +181,17 @@ class Optimum(Procedure):
     max_nodes: int
 
     @property
+    @override
     def name(self) -> str:
-        """What it is about."""
         return "optimum"
 
     @property
+    @override
     def part(self) -> str:
-        """A part of its own."""
         return "optimum"
 
+    @override
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
-        """Search and prove, on the very objective that the methods have."""
         result = exact(*setting.problem(instance, size), max_nodes=self.max_nodes)
         proof = result.certificate
         assert proof is not None
@@ -209,27 +210,27 @@ class Plain(Procedure):
     start: str = EMPTY
 
     @property
+    @override
     def name(self) -> str:
-        """The method, said to be plain, and its start unless it is empty."""
         return f"plain {self.method}" + ("" if self.start == EMPTY else f" from {self.start}")
 
     @property
+    @override
     def part(self) -> str:
-        """All plain programs are one part."""
         return "plain"
 
     @property
+    @override
     def repeats(self) -> int:
-        """Once: most runs take long enough to be timed well."""
         return 1
 
     @property
+    @override
     def printed_start(self) -> str | None:
-        """Its start, if it is a search of the paper."""
         return self.start if self.method in LOCAL_SEARCHES else None
 
+    @override
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
-        """Run the plain program, always with one M for all moves."""
         f, constraint = setting.plain_problem(instance, size)
         outcome: Outcome | SystemOutcome
         if self.method in LOCAL_SEARCHES:

@@ -14,6 +14,7 @@ from swapwise.constraints.partition import Partition
 from swapwise.graphs.ising import IsingPseudoLikelihood
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.override import override
 from swapwise.paper.instances import IsingInstance, RegressionInstance, paper_ising, paper_regression
 from swapwise.paper.plain import PlainIsing, PlainLeastSquares, PlainMatching, PlainPartition
 
@@ -80,31 +81,32 @@ class RegressionSetting(Setting):
 
     shape: tuple[int, int, int, int]  # features, samples, categories, true features in each
 
+    @override
     def instance(self, random_state: np.random.SeedSequence) -> RegressionInstance:
-        """Draw features and a response."""
         return paper_regression(*self.shape, random_state=random_state)
 
+    @override
     def problem(
         self, instance: RegressionInstance, size: int, ridge: float = 0.0
     ) -> tuple[LeastSquares, Partition]:
-        """Return R² and at most ``size`` features of each category."""
         objective = LeastSquares(instance.X, instance.y, ridge=ridge * len(instance.y))
         return objective, Partition(instance.labels, size)
 
+    @override
     def made_up(self) -> tuple[LeastSquares, Partition]:
-        """Return the first of all instances, at the smallest size: they are drawn in no time."""
         return self.problem(self.instance(np.random.SeedSequence(0)), self.sizes[0])
 
+    @override
     def plain_problem(
         self, instance: RegressionInstance, size: int
     ) -> tuple[PlainLeastSquares, PlainPartition]:
-        """Return the same for the plain program."""
         return PlainLeastSquares(instance.X, instance.y), PlainPartition(instance.labels.tolist(), size)
 
+    @override
     def yardstick(self, instance: RegressionInstance) -> float:
-        """Return 1: R² is shown as it is."""
         return 1.0
 
+    @override
     def published_smoothness(self, objective: LeastSquares) -> float:
         """Return M_{s,2} for any angle between columns: 2 if they are unit vectors and u is half a square.
 
@@ -126,35 +128,35 @@ class IsingSetting(Setting):
     n_vertices: int
     degree: int
 
+    @override
     def instance(self, random_state: np.random.SeedSequence) -> IsingInstance:
-        """Draw a graph, couplings and 100 samples."""
         return paper_ising(self.n_vertices, self.degree, random_state=random_state)
 
+    @override
     def problem(
         self, instance: IsingInstance, size: int, ridge: float = 0.0
     ) -> tuple[IsingPseudoLikelihood, BMatching]:
-        """Return the mean pseudo-log-likelihood and at most ``size`` edges at each vertex."""
         return (
             IsingPseudoLikelihood(instance.spins, ridge=ridge),
             BMatching.complete(self.n_vertices, size),
         )
 
+    @override
     def made_up(self) -> tuple[IsingPseudoLikelihood, BMatching]:
-        """Return the problem of spins that have nothing to do with each other: they need no Gibbs chain."""
         spins = np.random.default_rng(0).choice([-1.0, 1.0], size=(20, self.n_vertices))
         no_edges = IsingInstance(spins, np.empty(0, dtype=np.intp), np.zeros(0))
         return self.problem(no_edges, self.sizes[0])
 
+    @override
     def plain_problem(self, instance: IsingInstance, size: int) -> tuple[PlainIsing, PlainMatching]:
-        """Return the same for the plain program."""
         return PlainIsing(instance.spins), PlainMatching(self.n_vertices, size)
 
+    @override
     def yardstick(self, instance: IsingInstance) -> float:
-        """Return the value of the true graph, refitted."""
         return IsingPseudoLikelihood(instance.spins)(instance.edges)
 
+    @override
     def published_smoothness(self, objective: IsingPseudoLikelihood) -> float:
-        """Return the paper's bound on M_{s,3}, ``4 Σ ‖x‖³``, for the mean over samples instead of the sum."""
         return 4.0 * float(self.n_vertices) ** 1.5
 
 

@@ -14,6 +14,7 @@ from swapwise.events import notify
 from swapwise.moves import Step, move_between
 from swapwise.objectives.base import State
 from swapwise.objectives.least_squares.exploration import Exploration
+from swapwise.override import override
 from swapwise.search.loop import Strategy
 from swapwise.search.subproblems import go
 
@@ -55,8 +56,8 @@ class Exploring(Strategy):
         """The candidates."""
         return np.empty(0, dtype=np.intp) if self._explored is None else self._explored.candidates
 
+    @override
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
-        """Go to the next better local optimum."""
         columns = cast("LeastSquaresState", state)
         if self._explored is None:
             explored = self._explored = Exploration(columns.objective, self._constraint, self._first)

@@ -11,6 +11,7 @@ from swapwise.clock import Budget
 from swapwise.constraints.base import Constraint
 from swapwise.moves import Move, Step
 from swapwise.objectives.base import State
+from swapwise.override import override
 from swapwise.search.loop import Strategy, ending_at
 from swapwise.search.result import Status
 from swapwise.search.rules import Acceptance, BestImprovement, Oblivious, Pivot
@@ -26,8 +27,8 @@ class LocalSearch(Strategy):
         self._may_run = type(rule) is Oblivious and isinstance(acceptance, BestImprovement) and q == 1
         self._optimum: IndexArray | None = None
 
+    @override
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
-        """Make the move that the rules choose, or many at first where that can be done in compiled code."""
         if self._may_run:
             self._may_run = False  # only once: errors of updates add up, so later moves are scored exactly
             steps, is_optimal = state.best_run(self._constraint, self._acceptance.tol, budget)

@@ -14,6 +14,7 @@ from swapwise.events import notify
 from swapwise.moves import MoveList, Step, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
 from swapwise.objectives.least_squares.local_optima import LocalOptima
+from swapwise.override import override
 from swapwise.search.loop import Strategy
 from swapwise.search.result import Status
 from swapwise.search.subproblems import Subproblem, disjoint_bases, go, part_of, support_after
@@ -68,8 +69,8 @@ class ModelRounds(Strategy):
         #: Sets whose value is known
         self._known: set[bytes] = set()
 
+    @override
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
-        """Go where the model around the state leads, or one of its perturbations."""
         assert isinstance(state, SparseState)
         perturbs = self.perturbs and len(state.support) > 0
         if not np.array_equal(state.support, self._left_at):
@@ -177,12 +178,12 @@ class PerturbedSearch(Strategy):
         self.name = main.name
 
     @property
+    @override
     def finished(self) -> Status:  # type: ignore[override]
-        """Why the local search stopped."""
         return self._main.finished
 
+    @override
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
-        """Make a move of the local search, or else go to a better set from where it ends."""
         steps = self._main.advance(state, budget)
         if steps or self.finished is Status.INTERRUPTED:
             return steps

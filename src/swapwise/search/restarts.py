@@ -16,6 +16,7 @@ from swapwise.constraints.base import Constraint
 from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SetFunction, State
 from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.override import override
 from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.plan import Plan
 from swapwise.search.result import SearchResult, Status
@@ -121,8 +122,8 @@ class Restarts(Strategy):
         self.supports = [first.support]
         self.n_evaluations = 0
 
+    @override
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
-        """Search from other sets until one leads to something better."""
         while self._left:
             results = self._batch(state, budget)
             best = max(results, key=lambda result: result.value)

@@ -28,6 +28,7 @@ from swapwise.objectives.base import (
     single_groups,
 )
 from swapwise.objectives.least_squares.state import LeastSquaresState
+from swapwise.override import override
 from swapwise.search.result import Status
 
 
@@ -123,8 +124,8 @@ class Oblivious(Pivot):
 
     name = "oblivious"
 
+    @override
     def batches(self, state: State, constraint: Constraint, q: int) -> Iterator[MoveBatch]:
-        """Yield all moves."""
         return constraint.moves(state.support, q)
 
 
@@ -134,28 +135,29 @@ class Additions(Pivot):
     name = "greedy"
     finished = Status.COMPLETE
 
+    @override
     def batches(self, state: State, constraint: Constraint, q: int) -> Iterator[MoveBatch]:
-        """Yield all additions."""
         yield additions(constraint.addable(state.support))
 
 
 class OneAtATime(Oblivious):
     """Score all moves that add one element, by their exact gain: larger ones are left to other rules."""
 
+    @override
     def batches(self, state: State, constraint: Constraint, q: int) -> Iterator[MoveBatch]:
-        """Yield the moves that add one element."""
         return takewhile(_adds_one, constraint.moves(state.support, q))
 
 
 class _OnCoefficients(Pivot):
     """A rule that reads the coefficients of a sparse objective."""
 
+    @override
     def missing(self, objective: SetFunction) -> str | None:
-        """Ask for a sparse objective."""
         if isinstance(objective, SparseObjective):
             return None
         return "coefficients and gradients (it is a plain set function, not a SparseObjective)"
 
+    @override
     def _larger(
         self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Iterator[MoveBatch] | None:
@@ -203,8 +205,8 @@ class SemiOblivious(_OnCoefficients):
 
     name = "semi-oblivious"
 
+    @override
     def batches(self, state: State, constraint: Constraint, q: int) -> Iterator[MoveBatch]:
-        """Yield, for all that can be added, the drop of the smallest coefficients."""
         assert isinstance(state, SparseState)
         yield from constraint.cheapest_drops(state.support, coef_norms2(state), q)
 
@@ -261,12 +263,12 @@ class NonOblivious(_OnCoefficients):
         else:
             self.smoothness = as_real(smoothness, "smoothness", positive=True)
 
+    @override
     def __repr__(self) -> str:
-        """Return the call that makes this rule."""
         return f"NonOblivious(smoothness={self.smoothness!r})"
 
+    @override
     def missing(self, objective: SetFunction) -> str | None:
-        """Ask for a sparse objective that knows its smoothness, unless a number was given."""
         lacks = super().missing(objective)
         if lacks is None and isinstance(self.smoothness, str):
             assert isinstance(objective, SparseObjective)
@@ -276,8 +278,8 @@ class NonOblivious(_OnCoefficients):
                 return "a smoothness constant (give one yourself: NonOblivious(smoothness=...))"
         return lacks
 
+    @override
     def batches(self, state: State, constraint: Constraint, q: int) -> Iterator[MoveBatch]:
-        """Yield all moves if each has its own M, else only those with the cheapest drop."""
         assert isinstance(state, SparseState)
         if self.smoothness == "move":
             yield from constraint.moves(state.support, q)
@@ -286,10 +288,10 @@ class NonOblivious(_OnCoefficients):
         else:
             yield self._best_exchange(state, constraint, q, Budget())
 
+    @override
     def find_best(
         self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Found | None:
-        """Return the move with the largest lower bound; moves that cannot have it are left out."""
         assert isinstance(state, SparseState)
         if self.smoothness != "move" and q > 1:
             batches: Iterator[MoveBatch] = iter([self._best_exchange(state, constraint, q, budget)])
@@ -301,10 +303,10 @@ class NonOblivious(_OnCoefficients):
             batches = self.batches(state, constraint, q)
         return self._best_of(batches, state, incumbent, budget)
 
+    @override
     def find_smallest(
         self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Found | None:
-        """Return the best of the moves that add one element, or else the best of all."""
         assert isinstance(state, SparseState)
         if q > 1 or self.smoothness != "move" or adds_one(constraint, q):
             find = self.find_best if q > 1 or self.smoothness == "move" else super().find_smallest
@@ -320,19 +322,19 @@ class NonOblivious(_OnCoefficients):
             return self._best_of(larger, state, incumbent, budget)
         return self.find_best(state, constraint, q, incumbent, budget)
 
+    @override
     def _larger(
         self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Iterator[MoveBatch] | None:
-        """Look for them only if scores are bounds: with a number of one's own they need not be."""
         is_bound = isinstance(self.smoothness, str)
         return super()._larger(state, constraint, q, incumbent, budget) if is_bound else None
 
+    @override
     def _worth_scoring(self, batches: Iterator[MoveBatch], state: SparseState) -> Iterator[MoveBatch]:
-        """Yield all moves if each has its own M, else only those with the cheapest drop."""
         return batches if self.smoothness == "move" else super()._worth_scoring(batches, state)
 
+    @override
     def are_cheap(self, state: State, moves: MoveBatch) -> bool:
-        """Return True: the gradient scores every move."""
         return True
 
     def _best_exchange(self, state: SparseState, constraint: Constraint, q: int, budget: Budget) -> MoveList:
@@ -367,8 +369,8 @@ class NonOblivious(_OnCoefficients):
         unpruned = cheapest.added[bound >= best - TIE * (best + magnitude(state))]
         return np.unique(unpruned[unpruned >= 0])
 
+    @override
     def scores(self, state: State, moves: MoveBatch) -> FloatArray:
-        """Return the lower bounds."""
         assert isinstance(state, SparseState)
         coef, held_back = coef_norms2(state), _held_back(state)
         M = np.maximum(self._constants(state, moves), 0.0)  # there is none where a grid has no move
@@ -404,8 +406,8 @@ class Acceptance(ABC):
 class BestImprovement(Acceptance):
     """Make the best move if it improves at all: Algorithms 1 to 4 of the paper."""
 
+    @override
     def pick(self, rule: Pivot, state: State, constraint: Constraint, q: int, budget: Budget) -> Found | None:
-        """Return the best improving move; ties go to the one that comes first."""
         return rule.find_best(state, constraint, q, state.resolution(self.tol), budget)
 
 
@@ -415,8 +417,8 @@ class SmallestImprovement(BestImprovement):
     It ends where no move improves, whatever it adds, as :class:`BestImprovement` does, and gets there sooner.
     """
 
+    @override
     def pick(self, rule: Pivot, state: State, constraint: Constraint, q: int, budget: Budget) -> Found | None:
-        """Return the best improving move that adds as few elements as any; ties go to the first."""
         find = rule.find_best if adds_one(constraint, q) else rule.find_smallest
         return find(state, constraint, q, state.resolution(self.tol), budget)
 
@@ -428,8 +430,8 @@ class GeometricImprovement(Acceptance):
         super().__init__(tol)
         self.delta = delta
 
+    @override
     def pick(self, rule: Pivot, state: State, constraint: Constraint, q: int, budget: Budget) -> Found | None:
-        """Return the first move that is good enough."""
         least = state.resolution(self.tol)
         for batch in chain.from_iterable(whole.parts() for whole in rule.batches(state, constraint, q)):
             for moves in budget.pieces([batch], rule.are_cheap(state, batch)):

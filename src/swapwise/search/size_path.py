@@ -12,6 +12,7 @@ from swapwise.checks import FloatArray, IndexArray, as_time_limit
 from swapwise.clock import Budget, Clock, OutOfTime
 from swapwise.constraints.base import Constraint
 from swapwise.objectives.base import SparseObjective, SparseState
+from swapwise.override import override
 from swapwise.search.loop import Strategy, Trace, run, take_kept
 from swapwise.search.methods import Greedy, OrthogonalMatchingPursuit
 from swapwise.search.path import Answer, Walk
@@ -136,8 +137,8 @@ class _SizeWalk(Walk):
         self._measures = [np.nan] * len(self._answers)
         self._losses_of = [np.inf] * len(self._answers)
 
+    @override
     def search(self) -> None:
-        """Grow a set, then search around the size of the least loss for as long as that changes anything."""
         if self._plan.rule is None:
             self._answer_each()
             return
@@ -154,8 +155,8 @@ class _SizeWalk(Walk):
             [answer.support for answer in answers], np.array(self._measures[:reached]), best, result
         )
 
+    @override
     def stop(self) -> None:
-        """Keep the answers, which are good for all that was measured of them."""
         for answer in self._answers:
             answer.status = Status.INTERRUPTED
 
@@ -220,8 +221,8 @@ class _SizeWalk(Walk):
         self._measures[place] = self._measure(self._state)
         self._losses_of[place] = self._loss(self._measures[place], len(self._state.support))
 
+    @override
     def _search(self, place: int, history: list[Event], starts: Sequence[Strategy] = ()) -> list[Event]:
-        """Search from where the state is, and judge what is better than the answer before."""
         before = self._answers[place].support
         made = super()._search(place, history, starts)
         if self._answers[place].support is not before:

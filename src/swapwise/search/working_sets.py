@@ -13,6 +13,7 @@ from swapwise.constraints.base import Constraint
 from swapwise.events import notify
 from swapwise.moves import Step, move_between
 from swapwise.objectives.base import State
+from swapwise.override import override
 from swapwise.search.exploring import Exploring
 from swapwise.search.loop import Strategy
 from swapwise.search.rules import OneAtATime
@@ -62,8 +63,8 @@ class WorkingSets(Strategy):
         self._subproblem: Subproblem | None = None
         self._changed, self._rounds = False, 0
 
+    @override
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
-        """Go to the local optimum of the next working set, or to a better one after a perturbation."""
         columns = cast("ExactState", state)
         if self._rounds == 0:
             self.elements = self._first(columns)

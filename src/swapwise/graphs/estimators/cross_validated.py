@@ -21,6 +21,7 @@ from swapwise.estimators.base import Searches, planned, searched
 from swapwise.graphs.estimators.base import BaseGraph, GraphSample
 from swapwise.graphs.estimators.warnings import warn_of_few_samples, warn_of_weights
 from swapwise.objectives.base import SparseState
+from swapwise.override import override
 from swapwise.search.plan import Plan
 from swapwise.search.restarts import results_so_far
 from swapwise.search.result import Status
@@ -74,8 +75,8 @@ class BaseGraphCV(BaseGraph):
     def _held_out(self, objective: Any, support: IndexArray, sample: GraphSample) -> float:
         """Return the mean log-likelihood of other samples, with the numbers of the fit on a graph."""
 
+    @override
     def choice_in_words(self) -> str:
-        """Return by what the number of edges was chosen, and among which graphs."""
         how = WRITTEN[self.criterion] + (f" (γ = {self.gamma:g})" if self.criterion == "ebic" else "")
         if self.criterion == "cv" and self.one_standard_error:
             how += " (the smallest within one standard error)"

@@ -26,6 +26,7 @@ from swapwise.graphs.estimators.warnings import warn_of_codes, warn_of_twins
 from swapwise.graphs.gaussian import GaussianPseudoLikelihood
 from swapwise.graphs.gaussian.likelihood import GaussianFit, NoMaximum, fit_correlations
 from swapwise.graphs.ising.open import read_weight
+from swapwise.override import override
 from swapwise.search.loop import CUT_SHORT
 from swapwise.search.rules import Pivot
 
@@ -91,6 +92,7 @@ class BaseGaussianGraph(BaseGraph):
         drawn = self.location_ + normal @ np.linalg.cholesky(self.covariance_).T
         return self._framed(drawn, []) if hasattr(self, "feature_names_in_") else drawn
 
+    @override
     def certify(
         self,
         X: ArrayLike,
@@ -125,8 +127,8 @@ class BaseGaussianGraph(BaseGraph):
 
     # -- what BaseGraph asks for --------------------------------------------------------------------
 
+    @override
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
-        """Return checked data, in which NaN is a missing entry."""
         if reset:
             warn_of_lost_names(X)
         values = validate_data(
@@ -143,13 +145,16 @@ class BaseGaussianGraph(BaseGraph):
             warn_of_twins(sample.values, self._vertices().nodes)
         return sample
 
+    @override
     def _objective(self, sample: GraphSample) -> SampleLikelihood:
         moments = self._correlations(sample)
         return self._objective_at(moments, first_diagonal(sample, moments))
 
+    @override
     def _fitted_objective(self, sample: GraphSample) -> SampleLikelihood:
         return self._objective_at(self._correlations(sample), self.diagonal_)
 
+    @override
     def _install_fit(self, objective: SampleLikelihood, support: IndexArray) -> None:
         fit = self._fit_on(objective, support, warns=True)
         if not fit.converged:

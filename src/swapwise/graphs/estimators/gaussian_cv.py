@@ -14,6 +14,7 @@ from swapwise.graphs.estimators.base import GraphSample
 from swapwise.graphs.estimators.cross_validated import BaseGraphCV, EdgePenalty
 from swapwise.graphs.estimators.gaussian import BaseGaussianGraph, SampleLikelihood, mean_log_likelihood
 from swapwise.objectives.base import SparseState
+from swapwise.override import override
 from swapwise.search.plan import Plan
 from swapwise.search.rules import Pivot
 from swapwise.search.size_path import SizePath
@@ -155,6 +156,7 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
         self._choose_graph(self._read_samples(X, sample_weight), y)
         return self
 
+    @override
     def _path(
         self,
         objective: SampleLikelihood,
@@ -165,25 +167,27 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
         measure: Callable[[SparseState], float] | None = None,
         **options: Any,
     ) -> SizePath:
-        """Return the path up to where samples can tell edges from chance: about N / log V neighbours each."""
         n = self.n_features_in_
         most = int(n * sample.size / (2.0 * np.log(max(n, 2))))
         options.setdefault("largest", max(most, len(constraint.forced)))
         return super()._path(objective, constraint, plan, sample, loss, measure, **options)
 
+    @override
     def _log_likelihood(self, objective: SampleLikelihood, sample: GraphSample, state: SparseState) -> float:
         fit = self._fit_on(objective, state.support)
         mean = fit.log_likelihood - float(np.log(objective.scale_of_data).sum())
         return self._n_samples(objective, sample) * mean
 
+    @override
     def _n_samples(self, objective: SampleLikelihood, sample: GraphSample) -> float:
-        """Return how many complete samples of numbers would tell as much."""
         return sample.size * objective.moments.information
 
+    @override
     def _edge_penalty(self, n_samples: float, n_vertices: int, gamma: float) -> EdgePenalty:
         log_n = float(np.log(n_samples))
         return EdgePenalty(bic=log_n, ebic=log_n + 4.0 * gamma * float(np.log(n_vertices)))
 
+    @override
     def _held_out(self, objective: SampleLikelihood, support: IndexArray, sample: GraphSample) -> float:
         scale = objective.scale_of_data
         covariance: FloatArray = self._fit_on(objective, support).covariance * np.outer(scale, scale)

@@ -23,6 +23,7 @@ from swapwise.graphs.estimators.warnings import warn_of_twins
 from swapwise.graphs.ising import IsingPseudoLikelihood
 from swapwise.graphs.ising.open import are_chunks, read_weight
 from swapwise.graphs.ising.spin_data import drawn_spins
+from swapwise.override import override
 from swapwise.search.rules import Pivot
 
 
@@ -85,8 +86,8 @@ class BaseIsingGraph(PairwiseGraph):
         tags.input_tags.allow_nan = True
         return tags
 
+    @override
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
-        """Return data as spins; those of fit say how all are coded."""
         X = opened(X)
         require_memory(X, type(self).__name__ if reset else "certify")
         values = read_values(self, X, reset=reset)
@@ -103,27 +104,32 @@ class BaseIsingGraph(PairwiseGraph):
             warn_of_twins(sample.values, names)
         return sample
 
+    @override
     def _objective(self, sample: Any) -> IsingPseudoLikelihood:
         return IsingPseudoLikelihood(
             sample.values, self.ridge, self.fields, self._candidate_edges(), sample.weight, sample.completed
         )
 
     @property
+    @override
     def _can_draw(self) -> bool:  # type: ignore[override]
-        """Whether the data are spins: other numbers keep their means where they are missing."""
         return self._coding is not None
 
+    @override
     def _local_fields(self) -> tuple[FloatArray, FloatArray]:
         return self.coupling_, self.field_
 
+    @override
     def _draw(self, vertex: int, local: FloatArray, rng: np.random.Generator) -> FloatArray:
         return drawn_spins(local, rng)
 
+    @override
     def _install_fit(self, objective: IsingPseudoLikelihood, support: IndexArray) -> None:
         self.coupling_, self.field_ = fitted_numbers(objective, support)
         self.adjacency_, self.ridge_ = self.coupling_, objective.ridge
         self.n_observed_, self._imputed = objective.n_observed, objective.imputed
 
+    @override
     def _attributes(self, vertex: int) -> dict[str, float]:
         return {"field": float(self.field_[vertex])}
 

@@ -13,6 +13,7 @@ from swapwise.graphs.estimators.cross_validated import BaseGraphCV
 from swapwise.graphs.estimators.ising import BaseIsingGraph, fitted_numbers
 from swapwise.graphs.estimators.spins import mean_likelihood
 from swapwise.graphs.ising import IsingPseudoLikelihood
+from swapwise.override import override
 from swapwise.search.rules import Pivot
 
 
@@ -178,6 +179,7 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
         self._search_completed(sample, lambda sample: self._choose_graph(sample, y))
         return self
 
+    @override
     def _held_out(self, objective: IsingPseudoLikelihood, support: IndexArray, sample: GraphSample) -> float:
         numbers = fitted_numbers(objective, support)
         seen = objective.imputed if sample.completed is None else sample.completed

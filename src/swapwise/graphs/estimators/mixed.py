@@ -18,6 +18,7 @@ from swapwise.graphs.estimators.vertices import symmetric_matrix, warn_of_consta
 from swapwise.graphs.estimators.warnings import warn_of_twins
 from swapwise.graphs.ising.open import read_weight
 from swapwise.graphs.mixed import MixedPseudoLikelihood
+from swapwise.override import override
 from swapwise.search.rules import Pivot
 
 # Conditional variances and the graph are found in turns, until variances change by less than this.
@@ -53,8 +54,8 @@ class BaseMixedGraph(PairwiseGraph):
         tags.input_tags.allow_nan = True
         return tags
 
+    @override
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
-        """Return data as numbers; those of fit say how all are read."""
         values = read_values(self, X, reset=reset)
         weight = read_weight(sample_weight, len(values))
         vertices = self._vertices()
@@ -68,6 +69,7 @@ class BaseMixedGraph(PairwiseGraph):
             warn_of_twins(sample.values, vertices.nodes)
         return sample
 
+    @override
     def _objective(self, sample: Any) -> MixedPseudoLikelihood:
         return self._objective_at(sample, self._variances)
 
@@ -82,9 +84,11 @@ class BaseMixedGraph(PairwiseGraph):
             sample.completed,
         )
 
+    @override
     def _local_fields(self) -> tuple[FloatArray, FloatArray]:
         return self._conditionals.in_units_of_data(self.coupling_, self.field_)
 
+    @override
     def _draw(self, vertex: int, local: FloatArray, rng: np.random.Generator) -> FloatArray:
         return self._conditionals.draw(vertex, local, rng)
 
@@ -101,8 +105,8 @@ class BaseMixedGraph(PairwiseGraph):
             if np.allclose(found, self._variances, rtol=SETTLED):
                 return
 
+    @override
     def _refit(self, sample: GraphSample) -> None:
-        """Fit the graph that was found to other draws of what is missing, which have other variances."""
         self._variances = self._agreeing_variances(sample)
         super()._refit(sample)
 
@@ -113,6 +117,7 @@ class BaseMixedGraph(PairwiseGraph):
             return first.variances
         return self._objective(sample).residual_variances(self.result_.support)
 
+    @override
     def _install_fit(self, objective: MixedPseudoLikelihood, support: IndexArray) -> None:
         _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
         coef = np.zeros(objective.n)
@@ -122,6 +127,7 @@ class BaseMixedGraph(PairwiseGraph):
         self.variance_, self.n_observed_ = objective.variances, objective.n_observed
         self._conditionals = objective.samples.conditionals
 
+    @override
     def _attributes(self, vertex: int) -> dict[str, Any]:
         return {"family": self.families_[vertex], "field": float(self.field_[vertex])}
 

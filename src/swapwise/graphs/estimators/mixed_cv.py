@@ -13,6 +13,7 @@ from swapwise.graphs.estimators.base import GraphSample
 from swapwise.graphs.estimators.cross_validated import BaseGraphCV
 from swapwise.graphs.estimators.mixed import BaseMixedGraph
 from swapwise.graphs.mixed import MixedPseudoLikelihood
+from swapwise.override import override
 from swapwise.search.rules import Pivot
 
 
@@ -135,6 +136,7 @@ class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
         )
         return self
 
+    @override
     def _held_out(self, objective: MixedPseudoLikelihood, support: IndexArray, sample: GraphSample) -> float:
         _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
         coef = np.zeros(objective.n)

@@ -11,6 +11,7 @@ import numpy as np
 from swapwise.checks import BoolArray, FloatArray, as_generator, warn
 from swapwise.estimators.base import planned, searched
 from swapwise.graphs.estimators.base import BaseGraph, GraphSample
+from swapwise.override import override
 from swapwise.search.loop import CUT_SHORT
 
 # What is missing and what is fitted take turns. In each, a false edge keeps only about as much of its weight
@@ -84,8 +85,8 @@ class PairwiseGraph(BaseGraph):
                 local = values[np.ix_(rows, near)] @ slopes[vertex, near] + intercepts[vertex]
                 values[rows, vertex] = self._draw(vertex, local, rng)
 
+    @override
     def _fitted_objective(self, sample: GraphSample) -> Any:
-        """Return what the last search of fit maximised, from the same data."""
         missing = np.isnan(sample.values)
         if self._drawn is None or len(self._drawn) != missing.sum():
             return self._objective(sample)

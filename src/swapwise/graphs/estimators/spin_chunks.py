@@ -18,6 +18,7 @@ from swapwise.graphs.ising import IsingPseudoLikelihood
 from swapwise.graphs.ising.counts import PatternCounts, refuse_others
 from swapwise.graphs.ising.open import read_weight
 from swapwise.graphs.ising.reductions import ROWS_AT_ONCE, with_weight
+from swapwise.override import override
 
 
 def require_memory(X: Any, who: str) -> None:
@@ -95,8 +96,8 @@ class _LikelihoodSum(Reduction):
     coupling: FloatArray
     field: FloatArray
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return the sum over the samples, and how many entries are neither of the two values."""
         chunk, weight = with_weight(chunk, rows)
         total = 0.0
         for begin in range(0, len(chunk), ROWS_AT_ONCE):

@@ -9,6 +9,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.columns import Columns, Likely
+from swapwise.override import override
 
 # Inner products of all edges are kept up to this many edges: 72 MB.
 KEPT_UP_TO = 3000
@@ -47,20 +48,20 @@ class EdgeColumns(Columns):
         self._target = (-np.sqrt(diagonal)[:, None] * roots).ravel()
 
     @cached_property
+    @override
     def with_target(self) -> FloatArray:
-        """The inner products of all columns with the target."""
         return self.dots(self.target[None, :])[0]
 
+    @override
     def restricted(self, elements: IndexArray) -> EdgeColumns:
-        """Return some of the edges."""
         some = EdgeColumns(self.roots, self.diagonal, self.tail[elements], self.head[elements])
         some._target = self._target
         return some
 
     # -- columns and products with vectors ----------------------------------------------------------
 
+    @override
     def columns(self, elements: IndexArray) -> FloatArray:
-        """Return the columns ``elements`` as the rows of a new array."""
         columns = np.zeros((len(elements), *self.roots.shape))
         rows, tail, head = np.arange(len(elements)), self.tail[elements], self.head[elements]
         scale = np.sqrt(self.diagonal)[:, None]
@@ -74,12 +75,12 @@ class EdgeColumns(Columns):
         matrix[self.tail, self.head] = matrix[self.head, self.tail] = coef
         return matrix
 
+    @override
     def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``A w``."""
         return (self.symmetric(coef) @ self.roots / np.sqrt(self.diagonal)[:, None]).ravel()
 
+    @override
     def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
-        """Return ``V A``: by a product of matrices per vector."""
         blocks = vectors.reshape(len(vectors), *self.roots.shape) / np.sqrt(self.diagonal)[:, None]
         dots = np.empty((len(vectors), self.n_features))
         for row, block in zip(dots, blocks, strict=True):  # one by one, to save memory
@@ -87,35 +88,35 @@ class EdgeColumns(Columns):
             row[:] = across[self.tail, self.head] + across[self.head, self.tail]
         return dots
 
+    @override
     def cross(self, elements: IndexArray, weight: FloatArray | None = None) -> FloatArray:
-        """Return ``a_jᵀA`` for each element; with other weights, from the columns themselves."""
         if weight is not None:
             return self.dots(self.columns(elements) * weight)
         return self.gram(elements, np.arange(self.n_features))
 
     # -- inner products -----------------------------------------------------------------------------
 
+    @override
     def products(self, elements: IndexArray, likely: Likely | None = None) -> FloatArray:
-        """Return ``a_jᵀA`` for each element, one per row."""
         return self._meetings(elements, self._places, self.n_features)
 
+    @override
     def product_parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
-        """Go through the same products, a part of the edges at a time."""
         step = max(1, PRODUCTS_AT_ONCE // max(1, len(elements)))
         for begin in range(0, self.n_features, step):
             part = slice(begin, min(begin + step, self.n_features))
             yield part, self.gram(elements, np.arange(part.start, part.stop))
 
+    @override
     def gram(
         self, first: IndexArray, second: IndexArray, likely: Likely | None = None, *, exact: bool = False
     ) -> FloatArray:
-        """Return the inner products of some edges with others."""
         if "_every_product" in self.__dict__:
             return self._every_product[np.ix_(first, second)]
         return self._meetings(first, self._places_of(second), len(second))
 
+    @override
     def gram_of_all(self) -> FloatArray:
-        """Return the inner products of all edges; of no more than some thousands, they are kept."""
         return self._every_product if self.n_features <= KEPT_UP_TO else super().gram_of_all()
 
     @cached_property
@@ -141,8 +142,8 @@ class EdgeColumns(Columns):
         products[rows, places[head]] += self.covariance[tail] / self.diagonal[head, None]
         return np.ascontiguousarray(products[:, :count])
 
+    @override
     def curvature_bounds(self, sets: IndexArray, penalty: FloatArray) -> FloatArray:
-        """Return for each row J of elements a bound of the eigenvalues of ``A_JᵀA_J + diag(penalty_J)``."""
         if not sets.size:
             return np.full(len(sets), float(penalty.max(initial=0.0)))
         there = (sets[:, :, None] >= 0) & (sets[:, None, :] >= 0)
@@ -160,6 +161,7 @@ class EdgeColumns(Columns):
     #: The coordinates of a view are its own
     shows_samples = False
 
+    @override
     def view(self, elements: IndexArray) -> tuple[FloatArray, FloatArray]:
         """Return columns and the target in as many coordinates per vertex as it has neighbours, and one more.
 
@@ -194,9 +196,9 @@ class EdgeColumns(Columns):
         tail, head = self.tail[elements], self.head[elements]
         return np.append(tail, head), np.append(head, tail)
 
+    @override
     def view_of_both(
         self, first: IndexArray, second: IndexArray, shown: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return some columns, others, and the target, in the same coordinates."""
         columns, target = self.view(np.append(first, second))
         return columns[: len(first)], columns[len(first) :], target

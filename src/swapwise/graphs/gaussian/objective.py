@@ -15,6 +15,7 @@ from swapwise.graphs.gaussian.columns import EdgeColumns
 from swapwise.graphs.ising.open import read_weight
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.least_squares.objective import FEW_COLUMNS, LeastSquares
+from swapwise.override import override
 
 # A correlation matrix with an eigenvalue below minus this is none; those that are closer to 0, relative to
 # the largest, are rounding.
@@ -177,8 +178,8 @@ class GaussianPseudoLikelihood(LeastSquares):
         """The diagonal of the precision matrix."""
         return self.design.diagonal
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"GaussianPseudoLikelihood({self.n_vertices} vertices, {self.n} edges, ridge={self.ridge:g})"
 
     def precision_matrix(self, coef: FloatArray) -> FloatArray:
@@ -215,13 +216,13 @@ class GaussianPseudoLikelihood(LeastSquares):
         return 0.5 * (float(np.log(self.diagonal).sum()) - left)
 
     @property
+    @override
     def is_small(self) -> bool:
-        """Whether moves are made in compiled code: inner products are entries of the covariance matrix."""
         return 0 < self.n <= FEW_COLUMNS
 
     @cached_property
+    @override
     def _eigenvalues(self) -> tuple[float, float]:
-        """Bounds of the eigenvalues: ``‖Aw‖² = Σ_v w_vᵀ S w_v / d_v``, which those of S bound."""
         values = np.linalg.eigvalsh(self.covariance)
         curved = 1.0 / self.diagonal[self.tail] + 1.0 / self.diagonal[self.head]
         margin = ROUNDING * float(values[-1])

@@ -31,6 +31,7 @@ from swapwise.graphs.ising.spin_data import (
 )
 from swapwise.kernels import ising, ising_tables
 from swapwise.moves import MoveList
+from swapwise.override import override
 
 # The patterns of a neighbourhood are numbers of 63 bits.
 MOST_NEIGHBOURS = 62
@@ -115,8 +116,8 @@ class PatternCounts(SpinData):
         self._lock = RLock()
 
     @property
+    @override
     def n_passes(self) -> float:  # type: ignore[override]
-        """How many times all of the data were read so far."""
         return float(self._passes)
 
     def _reduce(self, reduction: Reduction) -> Any:
@@ -229,8 +230,8 @@ class PatternCounts(SpinData):
     # -- fits ---------------------------------------------------------------------------------------
 
     @_one_at_a_time
+    @override
     def refit(self, support: IndexArray, parameters: FloatArray) -> tuple[float, bool]:
-        """Maximise from given parameters, in place; return the value and whether it is the maximum."""
         self._count([support], with_sums=True)
         return self._refit(support, parameters)
 
@@ -248,10 +249,10 @@ class PatternCounts(SpinData):
         )
 
     @_one_at_a_time
+    @override
     def values_after(
         self, support: IndexArray, parameters: FloatArray, moves: MoveList
     ) -> tuple[FloatArray, BoolArray]:
-        """Return the value after each move from a fit, and whether its refit came to its end."""
         coef, fields = np.zeros(self.model.n), parameters[len(support) :]
         coef[support] = parameters[: len(support)]
         values, converged = np.empty(len(moves)), np.empty(len(moves), dtype=bool)
@@ -265,8 +266,8 @@ class PatternCounts(SpinData):
     # -- at any couplings ---------------------------------------------------------------------------
 
     @_one_at_a_time
+    @override
     def value(self, coef: FloatArray, fields: FloatArray | None) -> float:
-        """Return the log-likelihood less the ridge's penalty."""
         support = np.flatnonzero(coef)
         biases = self._fields_at(coef, fields) if self.model.fields else np.empty(0)
         return self._derivatives(support, np.append(coef[support], biases))[0]
@@ -276,8 +277,8 @@ class PatternCounts(SpinData):
         return self.best_fields(coef) if fields is None or not self.model.fields else fields
 
     @_one_at_a_time
+    @override
     def best_fields(self, coef: FloatArray) -> FloatArray:
-        """Return the best bias of every vertex, given the couplings; zeros without fields."""
         if not self.model.fields:
             return np.zeros(self.model.n_vertices)
         support = np.flatnonzero(coef)
@@ -291,8 +292,8 @@ class PatternCounts(SpinData):
         return best_biases(slopes, SURE + 2.0 * strength)
 
     @_one_at_a_time
+    @override
     def vertex_gradients(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
-        """Return the gradient of each vertex's log-likelihood, a row, by its coupling to each vertex."""
         couplings, biases = self.model.coupling_matrix(coef), self._fields_at(coef, fields)
         places = self.model.neighbourhoods(np.flatnonzero(coef))
         if any(place not in self._sums for place in places):
@@ -305,28 +306,28 @@ class PatternCounts(SpinData):
             rows.append(2.0 * spins[0] * sigmoid(-2.0 * spins[0] * local) @ self._sums[place])
         return np.array(rows)
 
+    @override
     def gradient(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
-        """Return the gradient of the log-likelihood over all pairs, and remember where it is steepest."""
         gradient = super().gradient(coef, fields)
         self._steepest = np.argsort(-np.abs(gradient) * (coef == 0), kind="stable")[:READ_AHEAD]
         return gradient
 
     @_one_at_a_time
+    @override
     def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian of the log-likelihood for some edges: one pass over the data."""
         model = self.model
         couplings, biases = model.coupling_matrix(coef), self.best_fields(coef)
         reduction = Hessian(couplings, biases, model.tail[elements], model.head[elements], model.fields)
         return without_fields(self._reduce(reduction)[0] / self._total, len(elements))
 
     @_one_at_a_time
+    @override
     def patterns(self, support: IndexArray) -> list[tuple[FloatArray, FloatArray]]:
-        """Return which spins of every vertex and its neighbours are seen together, and how often."""
         self._count([support])
         return [self._counted[place] for place in self.model.neighbourhoods(support)]
 
+    @override
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
-        """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""
         return self._agreement[other, thirds]
 
 
@@ -351,41 +352,41 @@ class CountedSamples(SpinData):
         degree = int(self.model.degrees(support).max()) + more
         return self._counts if degree <= MOST_COUNTED else self.samples
 
+    @override
     def refit(self, support: IndexArray, parameters: FloatArray) -> tuple[float, bool]:
-        """Maximise from given parameters, in place; return the value and whether it is the maximum."""
         return self._for(support).refit(support, parameters)
 
+    @override
     def values_after(
         self, support: IndexArray, parameters: FloatArray, moves: MoveList
     ) -> tuple[FloatArray, BoolArray]:
-        """Return the value after each move from a fit, and whether its refit came to its end."""
         return self._for(support, moves.added.shape[1]).values_after(support, parameters, moves)
 
     # Counting what is not fitted takes longer than one look at the samples, unless there is nothing to count.
 
+    @override
     def value(self, coef: FloatArray, fields: FloatArray | None) -> float:
-        """Return the log-likelihood less the ridge's penalty."""
         return (self.samples if coef.any() else self._counts).value(coef, fields)
 
+    @override
     def best_fields(self, coef: FloatArray) -> FloatArray:
-        """Return the best bias of every vertex, given the couplings; zeros without fields."""
         return (self.samples if coef.any() else self._counts).best_fields(coef)
 
+    @override
     def vertex_gradients(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
-        """Return the gradient of each vertex's log-likelihood, a row, by its coupling to each vertex."""
         data = self.samples if fields is None else self._for(np.flatnonzero(coef))
         return data.vertex_gradients(coef, fields)
 
+    @override
     def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian of the log-likelihood for some edges."""
         return self.samples.hessian(coef, elements)
 
+    @override
     def patterns(self, support: IndexArray) -> list[tuple[FloatArray, FloatArray]]:
-        """Return which spins of every vertex and its neighbours are seen together, and how often."""
         return self._for(support).patterns(support)
 
+    @override
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
-        """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""
         return self._counts.mean_products(shared, other, thirds)
 
 

@@ -16,6 +16,7 @@ from swapwise.moves import MoveList
 from swapwise.objectives.base import SparseObjective, Summand
 from swapwise.objectives.fit_bounds import fit_bound
 from swapwise.objectives.suprema import MOST_NUMBERS, Margins
+from swapwise.override import override
 
 if TYPE_CHECKING:
     from swapwise.graphs.ising.state import IsingState
@@ -60,8 +61,8 @@ class PairwisePseudoLikelihood(SparseObjective):
         self._at_zero = self.data.value(nothing, self._fields_alone)
 
     @property
+    @override
     def n_passes(self) -> float | None:
-        """How many times all of the data were read so far; None of data in memory."""
         return self.data.n_passes
 
     @property
@@ -79,17 +80,18 @@ class PairwisePseudoLikelihood(SparseObjective):
         """The pairs of vertices that the elements stand for."""
         return list(zip(self.tail.tolist(), self.head.tolist(), strict=True))
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         size = f"{self.n_samples} samples, {self.n_vertices} vertices, {self.n} edges"
         return f"{type(self).__name__}({size}, ridge={self.ridge:g}, fields={self.fields})"
 
+    @override
     def start(self, support: Iterable[int] = ()) -> IsingState:
-        """Return a state at ``support``, which scores moves by warm-started refits."""
         from swapwise.graphs.ising.state import IsingState
 
         return IsingState(self, as_elements(support, self.n, "the start"))
 
+    @override
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         value, parameters = self.fit_from(support, self.no_couplings(len(support)))
         return value, parameters[: len(support)]
@@ -104,8 +106,8 @@ class PairwisePseudoLikelihood(SparseObjective):
         """Return parameters to begin a refit with: all couplings zero."""
         return np.append(np.zeros(n_edges), self._fields_alone if self.fields else [])
 
+    @override
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
-        """Return what f(support) does not exceed; without a set, the value of a perfect prediction."""
         if support is None:
             return self.data.perfect - self._at_zero
         return fit_bound(self, support, clock, seconds=self._fit_seconds(support))
@@ -172,16 +174,16 @@ class PairwisePseudoLikelihood(SparseObjective):
 
     # -- u at any couplings -------------------------------------------------------------------------
 
+    @override
     def value_at(self, coef: FloatArray) -> float:
-        """Return the pseudo-log-likelihood at couplings ``w`` (with the best fields), relative to none."""
         return self.data.value(coef, None) - self._at_zero
 
+    @override
     def gradient_at(self, coef: FloatArray) -> FloatArray:
-        """Return the gradient at couplings ``w`` over all pairs."""
         return self.gradient_with(coef, None)
 
+    @override
     def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return both, with one fit of the fields."""
         fields = self.data.best_fields(coef)
         return self.data.value(coef, fields) - self._at_zero, self.gradient_with(coef, fields)
 
@@ -189,8 +191,8 @@ class PairwisePseudoLikelihood(SparseObjective):
         """Return the gradient with given fields, or else with the best for these couplings."""
         return self.data.gradient(coef, fields) - self.ridge * coef
 
+    @override
     def summands(self, coef: FloatArray) -> list[Summand]:
-        """Return one part for every vertex; none unless the samples, which they hold, are in memory."""
         from swapwise.graphs.ising.summands import vertex_summands
 
         samples = self.data.samples
@@ -207,6 +209,7 @@ class PairwisePseudoLikelihood(SparseObjective):
         """
         return self.data.edge_curvature
 
+    @override
     def curvature(self, columns: IndexArray) -> FloatArray | None:
         """Return columns of minus the Hessian at no coupling, where every logistic loss curves the most.
 
@@ -226,12 +229,13 @@ class PairwisePseudoLikelihood(SparseObjective):
         block[columns, np.arange(len(columns))] += self.ridge
         return block
 
+    @override
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian at couplings ``w``, for some edges; the best fields move along."""
         hessian = self.data.hessian(coef, elements)
         hessian[np.diag_indices(len(elements))] += self.ridge
         return hessian
 
+    @override
     def smoothness(self, t: int) -> float:
         """Return a valid M_{s,t}: t + 1 for data of -1 and +1.
 
@@ -243,8 +247,8 @@ class PairwisePseudoLikelihood(SparseObjective):
         """
         return (t + 1) * float(self.edge_curvature.max(initial=0.0)) + self.ridge
 
+    @override
     def strong_concavity(self, t: int) -> float:
-        """Return the ridge: the likelihood itself may be flat far out."""
         return self.ridge
 
 
@@ -356,6 +360,7 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
     ) -> None:
         super().__init__(open_spins(spins, ridge, fields, edges, sample_weight, completed))
 
+    @override
     def margins(self, support: IndexArray) -> Margins | None:
         """Return the likelihood on some edges as a function of margins; None with a ridge.
 

@@ -18,6 +18,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.reductions import FirstBad, Reduction
 from swapwise.graphs.ising.model import Neighbourhood
 from swapwise.graphs.ising.spin_data import curvatures_of, gradients_of, hessian_of
+from swapwise.override import override
 
 # Patterns up to this number are counted in a table of all that there could be: 128 kB, which a cache holds.
 MOST_IN_A_TABLE = 1 << 14
@@ -57,8 +58,8 @@ class Tally(Reduction):
            [1., 3.]]))
     """
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return three rows of counts, a row of weights, and a square matrix."""
         chunk, weight = with_weight(chunk, rows)
         counts = np.stack([(chunk == value).sum(axis=0) for value in (-1, 0, 1)])
         up = counts[2] if weight is None else weight @ (chunk == 1)
@@ -76,8 +77,8 @@ class FirstOther(FirstBad):
 
     low: int
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Look for one; the weights are given with the rows, then the number of each sample."""
         weight, numbers = rows
         is_other = (chunk != self.low) & (chunk != 1) & (weight > 0)[:, None]
         if not is_other.any():
@@ -103,15 +104,15 @@ class Patterns(Reduction):
     #: Whether all columns are to be summed over the samples of each pattern
     with_sums: bool
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return the patterns of every neighbourhood in order, their counts and, one per row, their sums."""
         chunk, weight = with_weight(chunk, rows)
         is_up = np.ascontiguousarray(chunk.T == 1)
         summed = chunk if self.with_sums else chunk[:, :0]
         return [_counted(_patterns(is_up, vertices), summed, weight) for vertices in self.neighbourhoods]
 
+    @override
     def merge(self, first: Any, second: Any) -> Any:
-        """Return the patterns that either has, their counts and their sums."""
         return [_added(one, other) for one, other in zip(first, second, strict=True)]
 
 
@@ -159,8 +160,8 @@ class VertexGradients(Reduction):
     couplings: FloatArray
     fields: FloatArray
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return the sum over the samples: a square matrix."""
         total = np.zeros_like(self.couplings)
         for spins, weight in _parts(chunk, rows):
             weighted = spins if weight is None else spins * weight
@@ -183,8 +184,8 @@ class Hessian(Reduction):
     head: IndexArray
     are_free: bool
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return the sum over the samples."""
         size = len(self.tail) + self.are_free * len(self.fields)
         total = np.zeros((size, size))
         for spins, weight in _parts(chunk, rows):

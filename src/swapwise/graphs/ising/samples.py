@@ -25,6 +25,7 @@ from swapwise.graphs.ising.spin_data import (
 )
 from swapwise.kernels import ising
 from swapwise.moves import MoveList
+from swapwise.override import override
 from swapwise.threads import n_kernel_threads, product
 
 # A refit that scores a move may stop this far below the maximum.
@@ -92,16 +93,16 @@ class Samples(SpinData):
         return np.divide(means, share, out=np.zeros(len(means)), where=share > 0)
 
     @cached_property
+    @override
     def n_observed(self) -> IndexArray:
-        """In how many samples both of two vertices were observed."""
         if self._observed is None:
             return np.full((self.model.n_vertices,) * 2, self.n_counted)
         observed = self._observed.astype(np.float64)  # products of whole numbers are not fast
         return ((observed * self._counts) @ observed.T).astype(np.intp)
 
     @property
+    @override
     def samples(self) -> Samples:  # type: ignore[override]
-        """These."""
         return self
 
     #: The kind and the scale of each vertex, to the kernels; none if all are binary
@@ -117,18 +118,18 @@ class Samples(SpinData):
         samples = (self.own, self.seen, weight, *self._kinds)
         return (samples, model.tail, model.head, model.ridge, couplings, fields)
 
+    @override
     def refit(self, support: IndexArray, parameters: FloatArray) -> tuple[float, bool]:
-        """Maximise from given parameters, in place; return the value and whether it is the maximum."""
         samples, tail, head, ridge, *longest = self._problem
         lengths = ising.step_lengths(support, len(parameters), *longest)
         return ising.refit(
             samples, tail[support], head[support], parameters, ridge, lengths, REFIT_TOLERANCE, MAX_STEPS
         )
 
+    @override
     def values_after(
         self, support: IndexArray, parameters: FloatArray, moves: MoveList
     ) -> tuple[FloatArray, BoolArray]:
-        """Return the value after each move from a fit, and whether its refit came to its end."""
         return ising.values_after(
             self._problem,
             support,
@@ -142,8 +143,8 @@ class Samples(SpinData):
 
     # -- at any couplings ---------------------------------------------------------------------------
 
+    @override
     def value(self, coef: FloatArray, fields: FloatArray | None) -> float:
-        """Return the log-likelihood less the ridge's penalty."""
         log_likelihood = float(self.log_likelihoods(self.local_fields(coef, fields)).sum())
         return log_likelihood - self.model.ridge * float(coef @ coef) / 2
 
@@ -181,8 +182,8 @@ class Samples(SpinData):
             return local
         return local + (self._best_biases(local) if fields is None else fields)[:, None]
 
+    @override
     def best_fields(self, coef: FloatArray) -> FloatArray:
-        """Return the best bias of every vertex, given the couplings; zeros without fields."""
         if not self.model.fields:
             return np.zeros(self.model.n_vertices)
         return self._best_biases(product(self.model.coupling_matrix(coef), self.seen))
@@ -201,8 +202,8 @@ class Samples(SpinData):
         largest = _positive(np.abs(self.own).max(axis=1))
         return (SURE + 2.0 * np.abs(self.own * local).max(axis=1)) / largest
 
+    @override
     def vertex_gradients(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
-        """Return the gradient of each vertex's log-likelihood, a row, by its coupling to each vertex."""
         local = self.local_fields(coef, fields)
         return product(self.slopes(local), self._weighted.T) / self.n_samples
 
@@ -213,19 +214,19 @@ class Samples(SpinData):
     # -- curvature ----------------------------------------------------------------------------------
 
     @cached_property
+    @override
     def edge_curvature(self) -> FloatArray:
-        """The mean of ``x_v² z_u²``, or of ``x_u² z_v²`` if it is larger, for every edge."""
         means = (self.largest_curvatures * self.weight) @ (self.seen**2).T / self.n_samples
         tail, head = self.model.tail, self.model.head
         return np.maximum(means[tail, head], means[head, tail])
 
     @cached_property
+    @override
     def vertex_sizes(self) -> FloatArray:
-        """The root mean square of what was observed of every vertex: 1 for data of -1 and +1."""
         return np.sqrt(self._of_observed(self.mean(self.largest_curvatures)))
 
+    @override
     def patterns(self, support: IndexArray) -> list[tuple[FloatArray, FloatArray]]:
-        """Return which spins of every vertex and its neighbours are seen together, and how often."""
         weight: FloatArray = np.broadcast_to(self.weight, self.n_samples) / self.n_samples
         found: list[tuple[FloatArray, FloatArray]] = []
         for vertex, *others in self.model.neighbourhoods(support):
@@ -235,13 +236,13 @@ class Samples(SpinData):
             found.append((spins, share.astype(np.float64)))
         return found
 
+    @override
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
-        """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""
         pair = self.largest_curvatures[shared] * self.seen[other] * self.weight
         return self.seen[thirds] @ (pair / self.n_samples)
 
+    @override
     def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian of the log-likelihood for some edges; the best fields move along."""
         return without_fields(
             self._products(self._curvature(self.local_fields(coef)), elements), len(elements)
         )

@@ -16,6 +16,7 @@ from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
 from swapwise.objectives.base import SparseState, best_of_batches, embed, magnitude
 from swapwise.objectives.least_squares.by_products import least_squares_of
 from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.override import override
 
 # A part of several drops is refitted, to bound the moves that drop more, if at least this many share it.
 SHARED_BY = 3
@@ -55,6 +56,7 @@ class IsingState(SparseState):
         self._parameters = objective.no_couplings(len(support))
         super().__init__(objective, support)
 
+    @override
     def _settle(self, support: IndexArray) -> None:
         self._scored = {}
         self.support = support
@@ -63,8 +65,8 @@ class IsingState(SparseState):
         self._gradient = None
         self.n_evaluations += 1
 
+    @override
     def apply(self, move: Move) -> None:
-        """Take a move: refit from the couplings that stay."""
         support = move.result(self.support)
         self._parameters = self._parameters_on(support)
         self._settle(support)
@@ -74,16 +76,16 @@ class IsingState(SparseState):
         return np.append(self._coef[support], self._parameters[len(self.support) :])
 
     @property
+    @override
     def gradient(self) -> FloatArray:
-        """The gradient over all pairs at the fitted couplings and fields; zero on the support."""
         if self._gradient is None:
             fields = self._parameters[len(self.support) :]
             self._gradient = self.objective.gradient_with(self._coef, fields)
             self._gradient[self.support] = 0.0
         return self._gradient
 
+    @override
     def model(self, elements: IndexArray, damping: float = 0.0) -> LeastSquares | None:
-        """Return the second-order model around the fit as least squares by inner products of edges."""
         objective, samples = self.objective, self.objective.data.samples
         if samples is None:
             return None
@@ -97,8 +99,8 @@ class IsingState(SparseState):
         ridge = objective.ridge + LEAST_MODEL_RIDGE * float(np.diag(hessian).max(initial=0.0))
         return least_squares_of(hessian, target, ridge, len(fields))
 
+    @override
     def gains(self, moves: MoveBatch) -> FloatArray:
-        """Return exact gains: one warm-started refit per move, unless it was scored from this set before."""
         listed = moves.to_list()
         keys = _keys(listed)
         if len(self._scored) > MOST_REMEMBERED:
@@ -120,6 +122,7 @@ class IsingState(SparseState):
             values[row] = self.objective.fit_from(support, self._parameters_on(support))[0]
         return values - self.value, converged
 
+    @override
     def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
         """Return the best move that gains more than ``incumbent``; most moves are left out by bounds.
 
@@ -170,6 +173,7 @@ class IsingState(SparseState):
     def _pieces(self, moves: MoveList, budget: Budget) -> Iterator[MoveBatch]:
         return budget.pieces([moves], self.objective.scoring == "pass") if len(moves) else iter(())
 
+    @override
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
         """Return for every move its own M: edges that share no vertex do not add up.
 

@@ -12,6 +12,7 @@ from swapwise.graphs.ising.many_neighbours import ManyNeighbours
 from swapwise.graphs.ising.samples import Samples
 from swapwise.kernels import neighbourhoods
 from swapwise.objectives.base import Summand
+from swapwise.override import override
 
 SUMMAND_NEWTON_STEPS = 50
 
@@ -86,8 +87,8 @@ class VertexSummand(Summand):
         self._prices = prices
         self._at_zero = at_zero
 
+    @override
     def bounds(self, subsets: IndexArray) -> FloatArray:
-        """Return what the summand does not exceed on each of some sets of equal size, a row each."""
         n_signals = subsets.shape[1] + (self._field is not None)
         if self._negative is not None and subsets.size and n_signals <= neighbourhoods.MOST_SIGNALS:
             return self._bounds_by_patterns(subsets)
@@ -130,6 +131,7 @@ class VertexSummand(Summand):
         bound, scores = self._dual(signals, prices, ridge, wrong)
         return bound + scores.sum(axis=1) - self._at_zero
 
+    @override
     def bound_among(
         self,
         held: IndexArray,

@@ -13,6 +13,7 @@ from scipy.special import gammaln, xlogy
 
 from swapwise.checks import FloatArray
 from swapwise.graphs.ising.spin_data import SURE, curvatures_of, drawn_spins, slopes_of
+from swapwise.override import override
 
 # Exponentials are cut off before they leave floating point, as they are in the kernels.
 LARGEST_EXPONENT = 500.0
@@ -75,36 +76,36 @@ class Binary(VertexFamily):
 
     name, number = "binary", 0
 
+    @override
     def terms(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return the log-likelihoods."""
         return -np.logaddexp(0.0, -2.0 * own * local)
 
+    @override
     def slopes(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return how they rise."""
         return slopes_of(own, local)
 
+    @override
     def curvatures(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return how they curve."""
         return curvatures_of(own, local)
 
+    @override
     def largest_curvatures(self, own: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return 1 where x was observed: how they curve at even odds."""
         return own**2
 
+    @override
     def highest(self, own: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return 0; log σ(0) where x is missing."""
         return np.where(own == 0, -np.log(2.0), 0.0)
 
+    @override
     def base(self, own: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return nothing, but what takes the term of a missing x away."""
         return np.where(own == 0, np.log(2.0), 0.0)
 
+    @override
     def widest(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return a bias of near certainty."""
         return SURE + 2.0 * np.abs(local).max(axis=1)
 
+    @override
     def draw(self, local: FloatArray, scale: float, rng: np.random.Generator) -> FloatArray:
-        """Return spins."""
         return drawn_spins(local, rng)
 
 
@@ -118,36 +119,36 @@ class Gaussian(VertexFamily):
 
     name, number = "gaussian", 1
 
+    @override
     def terms(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return ``x h − s h²/2``."""
         return _there(own, own * local - scale * local**2 / 2.0)
 
+    @override
     def slopes(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return ``x − s h``."""
         return _there(own, own - scale * local)
 
+    @override
     def curvatures(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return the scale where x was observed."""
         return self.largest_curvatures(own, scale)
 
+    @override
     def largest_curvatures(self, own: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return the scale where x was observed."""
         return _there(own, np.broadcast_to(scale, own.shape))
 
+    @override
     def highest(self, own: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return ``x² / 2s``."""
         return _there(own, own**2 / (2.0 * scale))
 
+    @override
     def base(self, own: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return what makes of the terms the logarithm of the normal density."""
         return _there(own, -(own**2) / (2.0 * scale) - np.log(2.0 * np.pi * scale) / 2.0)
 
+    @override
     def widest(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return a bias whose mean is beyond all values."""
         return (SURE + np.nan_to_num(np.abs(own)).max(axis=1)) / scale[:, 0] + np.abs(local).max(axis=1)
 
+    @override
     def draw(self, local: FloatArray, scale: float, rng: np.random.Generator) -> FloatArray:
-        """Return normal numbers."""
         return scale * local + np.sqrt(scale) * rng.standard_normal(len(local))
 
 
@@ -165,41 +166,41 @@ class Counts(VertexFamily):
         means: FloatArray = np.exp(np.minimum(scale * local, LARGEST_EXPONENT))
         return means
 
+    @override
     def terms(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return ``k s h − e^{s h}``."""
         return _there(own, own * local - self._means(local, scale))
 
+    @override
     def slopes(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return how they rise."""
         return _there(own, own - scale * self._means(local, scale))
 
+    @override
     def curvatures(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return how they curve."""
         return _there(own, scale**2 * self._means(local, scale))
 
+    @override
     def largest_curvatures(self, own: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return how they curve at the mean count: a larger field curves more, without end."""
         observed = (own == own).sum(axis=1, keepdims=True)
         total = np.nan_to_num(own).sum(axis=1, keepdims=True)
         means = np.divide(total, observed, out=np.zeros_like(total), where=observed > 0)
         return _there(own, np.broadcast_to(scale * means, own.shape))
 
+    @override
     def highest(self, own: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return ``k log k − k``."""
         counts = own / scale
         return _there(own, xlogy(counts, counts) - counts)
 
+    @override
     def base(self, own: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return ``−log k!``."""
         return _there(own, -gammaln(own / scale + 1.0))
 
+    @override
     def widest(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return a bias whose mean is beyond all counts."""
         counts = np.nan_to_num(own / scale).max(axis=1)
         return (SURE + np.log1p(counts)) / scale[:, 0] + np.abs(local).max(axis=1)
 
+    @override
     def draw(self, local: FloatArray, scale: float, rng: np.random.Generator) -> FloatArray:
-        """Return counts, times the scale."""
         means = np.minimum(self._means(local, np.array(scale)), LARGEST_MEAN)
         return scale * rng.poisson(means).astype(np.float64)
 

@@ -16,6 +16,7 @@ from swapwise.graphs.mixed.conditionals import have_answers
 from swapwise.graphs.mixed.families import Binary
 from swapwise.graphs.mixed.samples import MixedSamples
 from swapwise.objectives.base import Summand
+from swapwise.override import override
 
 
 class MixedPseudoLikelihood(PairwisePseudoLikelihood):
@@ -138,26 +139,26 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
     def _is_smooth(self) -> bool:
         return all(family.is_smooth for family in self.columns.families)
 
+    @override
     def curvature(self, columns: IndexArray) -> FloatArray | None:
-        """Return columns of a bound on minus the Hessian; None with counts, which have none."""
         return super().curvature(columns) if self._is_smooth else None
 
+    @override
     def smoothness(self, t: int) -> float:
-        """Return a valid M_{s,t}, unless there are counts: these curve without bounds."""
         if not self._is_smooth:
             raise NotImplementedError(
                 "the curvature of counts is unbounded, so there is no smoothness constant"
             )
         return super().smoothness(t)
 
+    @override
     def summands(self, coef: FloatArray) -> list[Summand]:
-        """Return one part for every vertex, unless there are counts, or there is no ridge."""
         from swapwise.graphs.mixed.summands import vertex_summands
 
         return list(vertex_summands(self.samples, coef)) if self._is_smooth and self.ridge > 0 else []
 
+    @override
     def _warn_of_separation(self, support: IndexArray, fitted: FloatArray) -> None:
-        """Say it of binary columns only: couplings of others may well be large."""
         are_binary = np.array([isinstance(family, Binary) for family in self.columns.families])
         shown = fitted.copy()
         shown[: len(support)] *= are_binary[self.tail[support]] & are_binary[self.head[support]]

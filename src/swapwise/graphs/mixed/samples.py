@@ -12,6 +12,7 @@ from swapwise.graphs.ising.samples import Samples
 from swapwise.graphs.mixed.columns import Columns
 from swapwise.graphs.mixed.conditionals import Conditionals
 from swapwise.graphs.mixed.families import Gaussian
+from swapwise.override import override
 
 # A column that others nearly determine has a conditional variance near 0, and couplings without bounds.
 LEAST_VARIANCE = 1e-3
@@ -65,23 +66,24 @@ class MixedSamples(Samples):
     def _of_families(self, what: str, local: FloatArray | None = None) -> FloatArray:
         return self.conditionals.of_families(what, self.own, local)
 
+    @override
     def terms(self, local: FloatArray) -> FloatArray:
-        """Return the log-likelihood of every entry with given local fields, but for a constant."""
         return self._of_families("terms", local)
 
+    @override
     def slopes(self, local: FloatArray) -> FloatArray:
-        """Return how each term rises in its local field."""
         return self._of_families("slopes", local)
 
+    @override
     def curvatures(self, local: FloatArray) -> FloatArray:
-        """Return how each term curves in its local field."""
         return self._of_families("curvatures", local)
 
     @cached_property
+    @override
     def largest_curvatures(self) -> FloatArray:
-        """What no term curves more than; but of counts, how they curve on average."""
         return self._of_families("largest_curvatures")
 
+    @override
     def _widest_biases(self, local: FloatArray) -> FloatArray:
         return self._of_families("widest", local)
 

@@ -11,6 +11,7 @@ from swapwise.graphs.ising.summands import VertexSummand, priced_edges
 from swapwise.graphs.mixed.families import Binary
 from swapwise.graphs.mixed.samples import MixedSamples
 from swapwise.objectives.base import Summand
+from swapwise.override import override
 
 # What rounding may take from a bound that is computed in closed form, relative to it.
 BOUND_ROUNDING = 1e-9
@@ -60,8 +61,8 @@ class GaussianSummand(Summand):
         self._curve = (around * share) @ around.T + ridge / 2 * np.eye(len(elements))
         self._at_best_bias = float(own @ share) ** 2 / (2 * total) - at_zero
 
+    @override
     def bounds(self, subsets: IndexArray) -> FloatArray:
-        """Return what the summand does not exceed on each of some sets of equal size, a row each."""
         if not subsets.shape[1]:
             return np.full(len(subsets), self._at_best_bias)
         slope = self._slope[subsets]

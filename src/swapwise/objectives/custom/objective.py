@@ -15,6 +15,7 @@ from swapwise.objectives.base import SparseObjective, SparseState, embed
 from swapwise.objectives.coefficient_bounds import Bounds, read_bounds
 from swapwise.objectives.custom.fit import Ascent, NoMaximumError
 from swapwise.objectives.fit_bounds import missed_at_most, missed_by_model
+from swapwise.override import override
 
 ValueAndGrad = Callable[[FloatArray], tuple[float, FloatArray]]
 HessianBlock = Callable[[FloatArray, IndexArray], FloatArray]
@@ -152,27 +153,27 @@ class CustomObjective(SparseObjective):
         objective._hessian_block = compiled.hessian_block
         return objective
 
+    @override
     def start(self, support: Iterable[int] = ()) -> CustomObjectiveState:
-        """Return a state at ``support``, which scores moves by warm-started refits."""
         return CustomObjectiveState(self, as_elements(support, self.n, "the start"))
 
     # -- u at any coefficients ----------------------------------------------------------------------
 
+    @override
     def value_at(self, coef: FloatArray) -> float:
-        """Return ``u(w) − u(0)``."""
         return self._evaluate(coef)[0] - self._at_zero
 
+    @override
     def gradient_at(self, coef: FloatArray) -> FloatArray:
-        """Return the gradient of ``u``."""
         return self._evaluate(coef)[1]
 
+    @override
     def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return both, from one call."""
         value, gradient = self._evaluate(coef)
         return value - self._at_zero, gradient
 
+    @override
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian of ``u``, for some elements; by differences if there is no ``hessian``."""
         if self._hessian_block is None:
             return super().hessian_at(coef, elements)
         try:
@@ -186,14 +187,14 @@ class CustomObjective(SparseObjective):
             )
         return -(block + block.T) / 2
 
+    @override
     def smoothness(self, t: int) -> float:
-        """Return the M that was given."""
         if self._smoothness is None:
             return super().smoothness(t)
         return as_real(self._smoothness(t), "smoothness") if callable(self._smoothness) else self._smoothness
 
+    @override
     def strong_concavity(self, t: int) -> float:
-        """Return the m that was given."""
         return self._strong_concavity
 
     def _evaluate(self, coef: FloatArray) -> tuple[float, FloatArray]:
@@ -228,6 +229,7 @@ class CustomObjective(SparseObjective):
 
     # -- the best coefficients on a set -------------------------------------------------------------
 
+    @override
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         return self.fit_from(support, np.zeros(len(support)))
 
@@ -247,8 +249,8 @@ class CustomObjective(SparseObjective):
             )
         return ascent.value - self._at_zero, ascent.point
 
+    @override
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
-        """Return what f(support) does not exceed: infinity if there is no maximum, or no time to see it."""
         if support is None:
             return np.inf
         if not len(support):
@@ -285,14 +287,15 @@ class CustomObjectiveState(SparseState):
         self._coef = np.zeros(objective.n)
         super().__init__(objective, support)
 
+    @override
     def gains(self, moves: MoveBatch) -> FloatArray:
-        """Return f after minus f before for every move, by a warm-started refit each."""
         listed = moves.to_list()
         self.n_evaluations += len(listed)
         supports = [move.result(self.support) for move in listed.moves()]
         values = [self.objective.fit_from(support, self._coef[support])[0] for support in supports]
         return moves.spread(np.array(values, dtype=np.float64) - self.value)
 
+    @override
     def _settle(self, support: IndexArray) -> None:
         self.support = support
         self.value, values = self.objective.fit_from(support, self._coef[support])

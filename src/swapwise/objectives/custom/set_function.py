@@ -10,6 +10,7 @@ from swapwise.checks import FloatArray, IndexArray, as_count, as_elements, is_nu
 from swapwise.moves import Move, MoveBatch
 from swapwise.numerics import EQUAL
 from swapwise.objectives.base import SetFunction, State
+from swapwise.override import override
 
 
 class CustomSetFunction(SetFunction):
@@ -54,6 +55,7 @@ class CustomSetFunction(SetFunction):
         # Differences of f are differences of raw values, which round by the size of the offset.
         self.scale = abs(self._at_empty)
 
+    @override
     def _value(self, support: IndexArray) -> float:
         return self._raw_value(support) - self._at_empty
 
@@ -71,8 +73,8 @@ class CustomSetFunction(SetFunction):
             raise ValueError(f"function must be finite, got {number} for the set {support.tolist()}")
         return number
 
+    @override
     def start(self, support: Iterable[int] = ()) -> CustomState:
-        """Return a state at ``support``, which calls the function once for every move."""
         return CustomState(self, as_elements(support, self.n, "the start"))
 
     def _warn_if_lower(self, before: IndexArray, value: float, added: tuple[int, ...], gain: float) -> None:
@@ -100,8 +102,8 @@ class CustomState(State):
 
     objective: CustomSetFunction
 
+    @override
     def gains(self, moves: MoveBatch) -> FloatArray:
-        """Return f after minus f before for every move; minus infinity where a grid has none."""
         listed = moves.to_list()
         gains = super().gains(listed)
         only_adds = (listed.dropped < 0).all(axis=1) & (gains < 0)
@@ -110,8 +112,8 @@ class CustomState(State):
             self.objective._warn_if_lower(self.support, self.value, added, gain)
         return moves.spread(gains)
 
+    @override
     def apply(self, move: Move) -> None:
-        """Take a move."""
         before, value = self.support, self.value
         super().apply(move)
         if not move.dropped:

@@ -24,6 +24,7 @@ from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
 from swapwise.objectives.glm.newton import Ask, NewtonSteps, Sums, newton_steps, newton_together
 from swapwise.objectives.glm.second_order import SecondOrderModel, WeightedCrossProducts, projected_slopes
 from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.override import override
 
 # No more numbers than these are read into memory for a refit that did not converge chunk by chunk: half a
 # gigabyte, while it works with them.
@@ -98,14 +99,14 @@ class ChunkedFitter(Fitter):
         return {**self.__dict__, "_last_expansion": None}
 
     @property
+    @override
     def n_passes(self) -> float:
-        """How many times all of the data were read so far; a few columns count as their share."""
         return self.columns.passes
 
     # -- fits ---------------------------------------------------------------------------------------
 
+    @override
     def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
-        """Return the best parameters on a set, from θ on."""
         last = self._last
         if last is None or not np.array_equal(last[0], support):
             (fit,) = self.refit_together([(support, theta)])
@@ -143,10 +144,10 @@ class ChunkedFitter(Fitter):
             columns = np.vstack([columns, np.ones(likelihood.n_samples)])
         return likelihood.refit_carefully(columns, self.penalties_on(support), fit, self.bounds_on(support))
 
+    @override
     def values_after(
         self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float = -np.inf
     ) -> tuple[FloatArray, BoolArray]:
-        """Return the log-likelihood after each move, and whether it is the best: few passes."""
         values, converged = np.full(len(moves), self.likelihood.null), np.ones(len(moves), dtype=bool)
         by_column = np.zeros(self.columns.n_features)
         by_column[support] = theta[: len(support), 0]
@@ -184,17 +185,17 @@ class ChunkedFitter(Fitter):
 
     # -- around a fit -------------------------------------------------------------------------------
 
+    @override
     def slopes(self, support: IndexArray, theta: FloatArray) -> FloatArray:
-        """Return the slope in every column's coefficient at a fit: one pass over the data, if it is new."""
         return self._expansion(support, theta).slopes[:, None]
 
+    @override
     def screening_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
-        """Return what a Newton step in each column's own coefficient is predicted to gain."""
         model = self._expansion(support, theta)
         return gains_of_steps(model.slopes, model.squares, self.bounds)
 
+    @override
     def expansion(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> SecondOrderModel:
-        """Return the second-order model around a fit along some columns."""
         return self._expansion(support, theta).along(elements)
 
     def _expansion(self, support: IndexArray, theta: FloatArray) -> SecondOrderModel:
@@ -254,6 +255,7 @@ class ChunkedFitter(Fitter):
         slopes = projected_slopes(design.with_target, self.bounds)
         return SecondOrderModel(slopes, squares, products, np.full((1, 1), curve), alone)
 
+    @override
     def quadratic(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray, damping: float = 0.0
     ) -> LeastSquares | None:
@@ -287,8 +289,8 @@ class ChunkedFitter(Fitter):
             return float(self._alone[1].max())
         return self._sums_at(support, parameters).steepest
 
+    @override
     def hessian(self, levels: FloatArray, intercept: FloatArray, rows: IndexArray) -> FloatArray:
-        """Return minus the Hessian for some columns, without penalty; the intercept moves along."""
         kept = self.columns.kept_columns(rows)
         if kept is not None:
             return self._hessian_of(levels, intercept, kept)
@@ -301,19 +303,19 @@ class ChunkedFitter(Fitter):
             products = products.without_last()
         return products.of(np.searchsorted(used, rows), 1.0).gram
 
+    @override
     def weighted_products(self, rows: IndexArray, weight: FloatArray) -> FloatArray:
-        """Return ``a_jᵀ diag(weight) A`` for some columns, one per row: one pass over the data."""
         return self.columns.cross(rows, weight)
 
+    @override
     def largest_eigenvalue(self, weight: FloatArray) -> float:
-        """Return what the eigenvalues of ``Aᵀ diag(weight) A`` do not exceed: of few columns only."""
         if self.columns.n_features > EIGENVALUES_UP_TO:
             return np.inf
         share = np.divide(weight, self.likelihood.weight, out=np.zeros_like(weight), where=weight > 0)
         return float(share.max()) * self.columns.extreme_eigenvalues()[1]
 
+    @override
     def dependencies(self, rows: IndexArray, least: float, rounding: float) -> int | None:
-        """Return None: that takes the columns themselves."""
         return None
 
 
@@ -351,12 +353,12 @@ class NewtonSums(Reduction):
     family: tuple[int, float]
     trials: list[Trial]
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return those of a chunk."""
         return [reduce(Sums.plus, self._by_pieces(trial, chunk, rows)) for trial in self.trials]
 
+    @override
     def merge(self, first: Any, second: Any) -> Any:
-        """Add up, trial by trial."""
         return [one.plus(other) for one, other in zip(first, second, strict=True)]
 
     def _by_pieces(self, trial: Trial, chunk: FloatArray, rows: tuple[NDArray[Any], ...]) -> Iterator[Sums]:
@@ -403,8 +405,8 @@ class Surroundings(Reduction):
     family: tuple[int, float]
     trial: Trial
 
+    @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return those of a chunk."""
         target, weight, offset = rows
         columns = self.trial.columns_of(chunk)
         _, slope, curve = _derivatives(self.family, self.trial.theta @ columns + offset, target, weight)

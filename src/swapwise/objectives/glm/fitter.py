@@ -26,6 +26,7 @@ from swapwise.objectives.least_squares.active_set import dependencies_among
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.suprema import Margins
+from swapwise.override import override
 from swapwise.threads import few_threads
 
 # Of the columns that were read last, this many numbers are kept: 32 MB, or as many columns.
@@ -217,16 +218,16 @@ class MemoryFitter(Fitter):
         few, read = 2 * len(rows) <= self._room, self.columns.columns
         return self._kept.of(rows, read) if few else read(rows)
 
+    @override
     def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
-        """Return the best parameters on a set, from θ on."""
         return self.likelihood.refit(
             self.chosen(support), self.penalties_on(support), theta, self.bounds_on(support)
         )
 
+    @override
     def values_after(
         self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float = -np.inf
     ) -> tuple[FloatArray, BoolArray]:
-        """Return the log-likelihood after each move, and whether it is the best."""
         values, converged = np.empty(len(moves)), np.empty(len(moves), dtype=bool)
         for part in self._parts(support, moves):
             values[part], converged[part] = self._values_of(support, theta, moves.take(part), wanted)
@@ -262,12 +263,12 @@ class MemoryFitter(Fitter):
     def _derivatives(self, support: IndexArray, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         return self.likelihood.derivatives(self.likelihood.offset + theta.T @ self.chosen(support))
 
+    @override
     def slopes(self, support: IndexArray, theta: FloatArray) -> FloatArray:
-        """Return the slope in every column's coefficients at a fit."""
         return self.columns.dots(self._derivatives(support, theta)[1], exact=True).T
 
+    @override
     def screening_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
-        """Return what a Newton step in each element's own coefficients is predicted to gain."""
         if self._has_blocks:
             return block_screening_scores(self._point(support, theta), self._elements)
         _, slope, curve = self._derivatives(support, theta)
@@ -275,8 +276,8 @@ class MemoryFitter(Fitter):
         slopes = projected_slopes(self.columns.dots(slope, exact=True)[0], self.bounds)
         return gains_of_steps(slopes, squares, self.bounds)
 
+    @override
     def exchange_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
-        """Return what an element is predicted to add in place of the best of the chosen to drop."""
         if self._has_blocks or not len(support):
             return self.screening_scores(support, theta)
         model = self.expansion(support, theta, np.arange(self.columns.n_features))
@@ -315,10 +316,10 @@ class MemoryFitter(Fitter):
         _, slope, curve = likelihood.derivatives(eta)
         return FitPoint(likelihood, chosen, theta, eta, slope, curve, self.penalties.ridge, n_penalised)
 
+    @override
     def expansion(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray
     ) -> SecondOrderModel | BlockBounds:
-        """Return the second-order model along some columns, with proven bounds on what additions gain."""
         if self._has_blocks:
             return BlockBounds(self._point(support, theta), self._elements, support, elements)
         closer = self._has_classes and self.bounds is None  # they know nothing of bounds
@@ -343,10 +344,10 @@ class MemoryFitter(Fitter):
         bounds.tighten(least)
         return bounds.bound
 
+    @override
     def quadratic(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray, damping: float = 0.0
     ) -> LeastSquares | GroupLeastSquares | None:
-        """Return the second-order model around a fit as least squares on the columns of some elements."""
         likelihood = self.likelihood
         if self._has_blocks:
             if self.bounds is not None:  # its columns are combinations of those that have bounds
@@ -374,16 +375,16 @@ class MemoryFitter(Fitter):
         bounds = None if self.bounds is None else self.bounds.restricted(elements)
         return LeastSquares(ColumnArray(columns * root), response * root, ridge, bounds=bounds)
 
+    @override
     def hessian(self, levels: FloatArray, intercept: FloatArray, rows: IndexArray) -> FloatArray:
-        """Return minus the Hessian for some columns, without penalty; the intercept moves along."""
         return self._hessian_of(levels, intercept, self._columns(rows))
 
+    @override
     def weighted_products(self, rows: IndexArray, weight: FloatArray) -> FloatArray:
-        """Return ``a_jᵀ diag(weight) A`` for some columns, one per row."""
         return self.columns.dots(self.columns.columns(rows) * weight, exact=True)
 
+    @override
     def largest_eigenvalue(self, weight: FloatArray) -> float:
-        """Return the largest eigenvalue of ``Aᵀ diag(weight) A``, from the smaller of two such products."""
         samples, features = self.columns.shape
         parts = np.array_split(np.arange(features), max(1, features * samples // MOST_GATHERED))
         if features <= samples:
@@ -395,13 +396,13 @@ class MemoryFitter(Fitter):
                 small += columns.T @ columns
         return float(np.linalg.eigvalsh(small)[-1])
 
+    @override
     def dependencies(self, rows: IndexArray, least: float, rounding: float) -> int | None:
-        """Return how many linear dependencies there are among columns; None if that is not certain."""
         columns = self.columns.columns(rows) * np.sqrt(self.likelihood.weight)
         return dependencies_among(columns, least, rounding)
 
+    @override
     def margins(self, support: IndexArray) -> Margins | None:
-        """Return a likelihood of classes on a set as a function of margins; None of other likelihoods."""
         return self.likelihood.margins(self.chosen(support))
 
 

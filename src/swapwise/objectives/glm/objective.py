@@ -30,6 +30,7 @@ from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.likelihood import Fit, Likelihood, read_weight
 from swapwise.objectives.least_squares.active_set import rounding_of
 from swapwise.objectives.suprema import Margins
+from swapwise.override import override
 
 if TYPE_CHECKING:
     from swapwise.objectives.glm.fitter import Fitter
@@ -127,8 +128,8 @@ class GeneralizedLinear(SparseObjective):
         return fitter_for(self.likelihood, self.design, rows, self.ridge, self.bounds)
 
     @property
+    @override
     def n_passes(self) -> float | None:
-        """How many times all of the data were read so far, if they come in chunks."""
         return self.fitter.n_passes
 
     @property
@@ -146,8 +147,8 @@ class GeneralizedLinear(SparseObjective):
         """The columns of the model, centred if there is an intercept."""
         return self.fitter.columns
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         columns = f"{self.n_features} features"
         if self.n != self.n_features:
             columns += f" in {self.n} groups"
@@ -155,8 +156,8 @@ class GeneralizedLinear(SparseObjective):
 
     # -- fits ---------------------------------------------------------------------------------------
 
+    @override
     def start(self, support: Iterable[int] = ()) -> GeneralizedLinearState:
-        """Return a state at ``support``, whose refits begin where the last one ended."""
         from swapwise.objectives.glm.state import GeneralizedLinearState
 
         return GeneralizedLinearState(self, as_elements(support, self.n, "the start"))
@@ -193,6 +194,7 @@ class GeneralizedLinear(SparseObjective):
         if alone.late_step <= RUNAWAY_STEP:
             self.warn_of_trouble(np.empty(0, dtype=np.intp), alone)
 
+    @override
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         value, theta = self.fit_from(support, self.no_coefficients(support))
         return value, self.scores_of(theta[: len(theta) - self.fit_intercept])
@@ -227,17 +229,17 @@ class GeneralizedLinear(SparseObjective):
             return self.likelihood.offset
         return self.likelihood.offset + np.array([self.columns.combine(level) for level in levels.T])
 
+    @override
     def value_at(self, coef: FloatArray) -> float:
-        """Return the mean log-likelihood at ``w`` with the best intercept, less the penalty."""
         fit = self.likelihood.with_intercept(self._without_intercept(coef))
         return fit.value - self._penalty_at(coef) - self.likelihood.null
 
+    @override
     def gradient_at(self, coef: FloatArray) -> FloatArray:
-        """Return the gradient at ``w``, in the shape of ``w``."""
         return self.value_and_gradient_at(coef)[1]
 
+    @override
     def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return the value and the gradient at ``w``, with one fit of the intercept."""
         eta, likelihood = self._without_intercept(coef), self.likelihood
         fit = likelihood.with_intercept(eta)
         eta = eta + fit.theta.sum(axis=0)[:, None]
@@ -263,6 +265,7 @@ class GeneralizedLinear(SparseObjective):
         penalty = self.fitter.penalties.by_column.reshape(-1, *(1,) * (coef.ndim - 1))
         return self.scores_of(self.columns.dots(slope, exact=True).T) - penalty * coef
 
+    @override
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian at ``w`` for the coefficients of some elements; the intercept moves along.
 
@@ -291,6 +294,7 @@ class GeneralizedLinear(SparseObjective):
         """Return the penalty of every coefficient of some columns, which have as many each."""
         return np.repeat(self.fitter.penalties.by_column[rows], size // max(1, len(rows)))
 
+    @override
     def restricted(self, elements: IndexArray) -> SparseObjective:
         """Return the same on some elements, with a copy of their columns.
 
@@ -317,8 +321,8 @@ class GeneralizedLinear(SparseObjective):
         some.fitter = some._fitter(single_groups(len(rows)) if some.groups is None else some.groups)
         return some
 
+    @override
     def doubt_at(self, coef: FloatArray) -> float:
-        """Return what an intercept that is not quite the best may add to a tangent."""
         return self._look_at(coef).doubt
 
     def _look_at(self, coef: FloatArray) -> _Look:
@@ -327,8 +331,8 @@ class GeneralizedLinear(SparseObjective):
         assert self._last_look is not None
         return self._last_look
 
+    @override
     def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:
-        """Return minus the Hessian as inner products of columns, unless there are several levels."""
         if self.n_levels > 1:
             return None
         weight = self._look_at(coef).curve[0, 0]
@@ -337,8 +341,8 @@ class GeneralizedLinear(SparseObjective):
 
     # -- bounds -------------------------------------------------------------------------------------
 
+    @override
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
-        """Return what f(support) does not exceed; without a set, the value of a perfect fit."""
         if support is None:
             return max(0.0, self.likelihood.perfect - self.likelihood.null)
         if self.scoring == "pass" and len(support) > MOST_FITTED_BY_PASSES:
@@ -352,6 +356,7 @@ class GeneralizedLinear(SparseObjective):
             dependencies=self.dependencies,
         )
 
+    @override
     def margins(self, support: IndexArray) -> Margins | None:
         """Return a likelihood of classes on a set as a function of margins; None with a ridge, or in chunks.
 
@@ -379,6 +384,7 @@ class GeneralizedLinear(SparseObjective):
 
     # -- constants ----------------------------------------------------------------------------------
 
+    @override
     def curvature(self, columns: IndexArray) -> FloatArray | None:
         """Return columns of ``Σ_s v_s (x_s − x̄)(x_s − x̄)ᵀ + ridge``, with v what a sample curves by at most.
 
@@ -410,13 +416,13 @@ class GeneralizedLinear(SparseObjective):
             return np.inf
         return self.fitter.largest_eigenvalue(self._most_curvature) * (1 + 1e-12)
 
+    @override
     def smoothness(self, t: int) -> float:
-        """Return a valid M_{s,t}, where the likelihood has one: from the t longest columns."""
         if self.family.most_curvature is None:
             return super().smoothness(t)
         longest = np.sort(self._squares)[::-1][: max(t, 1)]
         return min(float(longest.sum()), self._largest_eigenvalue) + self.ridge
 
+    @override
     def strong_concavity(self, t: int) -> float:
-        """Return the ridge: the likelihood itself may be flat far out."""
         return self.ridge

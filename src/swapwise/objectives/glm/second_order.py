@@ -15,6 +15,7 @@ from swapwise.data.columns import Columns
 from swapwise.kernels import families
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.glm.likelihood import Likelihood
+from swapwise.override import override
 from swapwise.threads import few_threads
 
 # What a column may have left, relative to its squared length, when the chosen ones are taken out of it: with
@@ -282,8 +283,8 @@ class AdditionBounds(SecondOrderModel):
         bounded = rows[is_bounded]
         self.bound[bounded] = self.predicted[bounded] / (1.0 - zeta[is_bounded])
 
+    @override
     def tighten(self, least: float) -> None:
-        """Look closer at those that only a crude bound keeps above ``least``."""
         if not self.is_well_conditioned:
             return
         unclear = np.flatnonzero((self.bound >= least) & (self.predicted < least) & self.is_clear)

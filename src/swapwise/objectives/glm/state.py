@@ -16,6 +16,7 @@ from swapwise.objectives.glm.objective import GeneralizedLinear
 from swapwise.objectives.glm.second_order import SecondOrderModel
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.override import override
 
 # Bounds and refits are right to about 1e-12 of the values. What is below the incumbent by less than this is
 # not pruned.
@@ -33,6 +34,7 @@ class GeneralizedLinearState(SparseState):
         self._theta = objective.no_coefficients(support)
         super().__init__(objective, support)
 
+    @override
     def _settle(self, support: IndexArray) -> None:
         self.support = support
         self.value, self._theta = self.objective.fit_from(support, self._theta)
@@ -42,8 +44,8 @@ class GeneralizedLinearState(SparseState):
         self._scored = {}
         self.n_evaluations += 1
 
+    @override
     def apply(self, move: Move) -> None:
-        """Take a move: refit from the coefficients that stay."""
         support = move.result(self.support)
         self._theta = self._parameters_on(support)
         self._settle(support)
@@ -57,8 +59,8 @@ class GeneralizedLinearState(SparseState):
         return np.vstack([rows[after], self._theta[len(before) :]])
 
     @property
+    @override
     def gradient(self) -> FloatArray:
-        """The gradient of ``u`` at the coefficients; zero on the support, and where a bound is in its way."""
         if self._gradient is None:
             slopes = self.objective.fitter.slopes(self.support, self._theta)
             self._gradient = self.objective.scores_of(slopes)
@@ -67,24 +69,24 @@ class GeneralizedLinearState(SparseState):
                 self._gradient = self.objective.bounds.projected(self._gradient, self._coef)
         return self._gradient
 
+    @override
     def screening_scores(self) -> FloatArray:
-        """Return what a Newton step in each element's own coefficient is predicted to gain."""
         scores = self.objective.fitter.screening_scores(self.support, self._theta)
         scores[self.support] = 0.0
         return scores
 
+    @override
     def exchange_scores(self) -> FloatArray:
-        """Return what each element is predicted to add in place of a chosen one."""
         scores = self.objective.fitter.exchange_scores(self.support, self._theta)
         scores[self.support] = 0.0
         return scores
 
+    @override
     def model(self, elements: IndexArray, damping: float = 0.0) -> LeastSquares | GroupLeastSquares | None:
-        """Return the second-order model around the fit as least squares on some columns."""
         return self.objective.fitter.quadratic(self.support, self._theta, elements, damping)
 
+    @override
     def gains(self, moves: MoveBatch) -> FloatArray:
-        """Return exact gains: one warm-started refit per move, unless it was scored from this set before."""
         return self.gains_above(-np.inf, moves)
 
     def gains_above(self, least: float, moves: MoveBatch) -> FloatArray:
@@ -112,8 +114,8 @@ class GeneralizedLinearState(SparseState):
             gains[row] = objective.fit_from(support, self._parameters_on(support))[0] - self.value
         return gains
 
+    @override
     def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
-        """Return the best move that gains more than ``incumbent``; most moves are left out by bounds."""
         prune = partial(self.unpruned, budget=budget)
         return best_of_batches(self, batches, incumbent, budget, prune=prune)
 

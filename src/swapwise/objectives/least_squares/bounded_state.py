@@ -17,6 +17,7 @@ from swapwise.numerics import TIE
 from swapwise.objectives.base import State, is_better, magnitude
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.least_squares.state import TINY, LeastSquaresState
+from swapwise.override import override
 
 
 class BoundedLeastSquaresState(LeastSquaresState):
@@ -29,8 +30,8 @@ class BoundedLeastSquaresState(LeastSquaresState):
     _corr: FloatArray | None
     _gram: FloatArray | None
 
+    @override
     def _find_weights(self) -> None:
-        """Note the best coefficients within the bounds, and what is left of b where one is held back."""
         basis, objective, size = self._basis, self.objective, self._basis.size
         self._chosen = basis.elements[:size].copy()  # slots change with every move
         self._within = low, high = self._bounds.lower[self._chosen], self._bounds.upper[self._chosen]
@@ -63,8 +64,8 @@ class BoundedLeastSquaresState(LeastSquaresState):
         return self._gram
 
     @property
+    @override
     def corr(self) -> FloatArray:
-        """The correlations of all columns with what is left of y."""
         if not self._rest.any():
             return super().corr
         if self._corr is None:
@@ -73,29 +74,29 @@ class BoundedLeastSquaresState(LeastSquaresState):
         return self._corr
 
     @property
+    @override
     def gradient(self) -> FloatArray:
-        """The gradient of R² at the coefficients, as far as the bounds let them follow."""
         return self._bounds.projected(super().gradient, self.coef)
 
+    @override
     def screening_scores(self) -> FloatArray:
-        """Return what each element would add if it had nothing in common with the chosen ones."""
         squares = np.maximum(self.objective.squares, TINY)
         slope = self.gradient * (self.objective.total / 2)
         coef = self._bounds.clip(slope / squares)
         return coef * (2.0 * slope - squares * coef) / self.objective.total
 
+    @override
     def best_run(self, constraint: Constraint, tol: float, budget: Budget) -> Run:
-        """Make no moves: compiled runs know of no bounds."""
         return Run()
 
+    @override
     def elements_of_larger(
         self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget
     ) -> IndexArray | None:
-        """Return None: they are not known."""
         return None
 
+    @override
     def gains(self, moves: MoveBatch) -> FloatArray:
-        """Return the exact gains: in closed form where no bound is in the way, else by refitting."""
         if isinstance(moves, SwapGrid):
             useful = moves.useful
             self.n_evaluations += int(useful.sum())
@@ -110,8 +111,8 @@ class BoundedLeastSquaresState(LeastSquaresState):
                 return bounded_swaps.pair_gains(added, slots, *self._problem()) / self.objective.total
         return State.gains(self, moves)
 
+    @override
     def gains_by_element(self, moves: MoveBatch) -> FloatArray:
-        """Return the gain of the best move that adds each element, or 0 if none improves."""
         total, least = self.objective.total, self.resolution(0.0)
         if isinstance(moves, SwapGrid):
             slots = self._basis.slot[moves.drops]
@@ -126,8 +127,8 @@ class BoundedLeastSquaresState(LeastSquaresState):
                     gains[element] = max(gains[element], gain)
         return gains
 
+    @override
     def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
-        """Return the best move that gains more than ``incumbent``; those that cannot are not refitted."""
         found = None
         for batch in batches:
             budget.check()

@@ -14,6 +14,7 @@ from swapwise.kernels import blocks as block_kernels
 from swapwise.kernels import swaps
 from swapwise.moves import NOTHING, Move, Step
 from swapwise.numerics import TIE
+from swapwise.override import override
 
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares.groups import GroupLeastSquares
@@ -171,6 +172,7 @@ class BlockSearch(GramSearch):
         self._own, self._begin, self._at = blocks.own, blocks.begin, blocks.at
         self._widest = int(np.diff(self._begin).max(initial=1))
 
+    @override
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
         floor = (share or LEAST_SHARE) * self._squares
         problem = self._products, floor, self._begin, self._at, *self._limits
@@ -178,6 +180,7 @@ class BlockSearch(GramSearch):
             *problem, tableau, start, self._total, self._tol, TIE, share > 0, rounds
         )
 
+    @override
     def _tableau(self, start: IndexArray) -> tuple[Any, ...]:
         n, rows = len(self._begin) - 1, len(self._squares)
         most = max(1, len(start), self._room)

@@ -28,6 +28,7 @@ from swapwise.objectives.least_squares.active_set import ActiveSet
 from swapwise.objectives.least_squares.gram_search import BlockSearch
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.state import COEFFICIENT_ROUNDING, SINGLE_ROUNDING
+from swapwise.override import override
 
 
 class GroupLeastSquaresState(SparseState):
@@ -46,8 +47,8 @@ class GroupLeastSquaresState(SparseState):
         self._basis = ActiveSet(self._blocks.plain, np.sort(self._blocks.rows_of(support)))
         self._arrive(support)
 
+    @override
     def apply(self, move: Move) -> None:
-        """Take a move."""
         self.n_evaluations += 1
         added, dropped = (
             tuple(self._blocks.rows_of(np.asarray(elements, dtype=np.intp)).tolist())
@@ -70,16 +71,16 @@ class GroupLeastSquaresState(SparseState):
         self._quantities = None
 
     @property
+    @override
     def coef(self) -> FloatArray:
-        """The best coefficients, one per column."""
         if self._blocks.plain is not self.objective.plain:
             return self.objective.coef(self.support)
         size = self._basis.size
         return embed(self.objective.plain, self._basis.elements[:size], self._basis.weights[:size])
 
     @property
+    @override
     def gradient(self) -> FloatArray:
-        """The gradient of R² at the coefficients."""
         if self._blocks.plain is not self.objective.plain:
             gradient = self.objective.gradient_at(self.coef)
         else:
@@ -87,8 +88,8 @@ class GroupLeastSquaresState(SparseState):
         gradient[rows_of(self.objective, self.support)] = 0.0
         return gradient
 
+    @override
     def screening_scores(self) -> FloatArray:
-        """Return what each element would add if it had nothing in common with the chosen ones."""
         rows = self._blocks.rows
         nothing = np.zeros((len(rows), 0))
         quantities = (
@@ -103,12 +104,12 @@ class GroupLeastSquaresState(SparseState):
         scores[self.support] = 0.0
         return scores / self._blocks.plain.total
 
+    @override
     def model(self, elements: IndexArray, damping: float = 0.0) -> GroupLeastSquares:
-        """Return the same objective on some elements: it is its own second-order model."""
         return self.objective.model_on(elements)
 
+    @override
     def resolution(self, tol: float) -> float:
-        """Return what a gain must exceed to count as one: ``tol`` times the value, and more than rounding."""
         return max(tol, self._rounding) * magnitude(self)
 
     @property
@@ -119,8 +120,8 @@ class GroupLeastSquaresState(SparseState):
 
     # -- gains --------------------------------------------------------------------------------------------
 
+    @override
     def gains(self, moves: MoveBatch) -> FloatArray:
-        """Return the exact gains of a grid or of listed swaps in closed form; larger moves are refitted."""
         if isinstance(moves, SwapGrid) and self._is_plain:
             return self._grid_gains(moves, -np.inf, np.inf)
         listed = moves.to_list()
@@ -136,8 +137,8 @@ class GroupLeastSquaresState(SparseState):
         gains[unknown] = State.gains(self, listed.take(unknown))
         return moves.spread(gains)
 
+    @override
     def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
-        """Return the best move that gains more than ``incumbent``: of a grid by a lazy scan, still exact."""
         if self.objective.upper_bound() - self.value <= incumbent:
             return None  # there is nothing left to be explained
         scores = partial(self._scores, least=incumbent)
@@ -175,8 +176,8 @@ class GroupLeastSquaresState(SparseState):
             gains[added, column] = State.gains(self, MoveList(added[:, None], dropped[:, None]))
         return gains
 
+    @override
     def best_run(self, constraint: Constraint, tol: float, budget: Budget) -> Run:
-        """Make the best moves in compiled code if there are few columns."""
         is_small = self._blocks.plain.is_small and self._is_plain and not self._blocks.fragile.any()
         if not is_small or constraint.laminar_tree() is None:
             return Run()

@@ -27,6 +27,7 @@ from swapwise.objectives.block_columns import (
     shortest_directions,
 )
 from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.override import override
 
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares.group_state import GroupLeastSquaresState
@@ -145,8 +146,8 @@ class GroupLeastSquares(SparseObjective):
         if self.n < self.n_features:
             self.groups = Groups(begin, members)
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         features = f"{self.n_features} features"
         if self.groups is not None:
             features += f" in {self.n} groups"
@@ -162,16 +163,17 @@ class GroupLeastSquares(SparseObjective):
         return self.plain.design
 
     @property
+    @override
     def n_passes(self) -> float:
-        """How many times all of the data were read so far; a few columns count as their share."""
         return self.plain.n_passes
 
+    @override
     def start(self, support: Iterable[int] = ()) -> GroupLeastSquaresState:
-        """Return a state with closed-form gains at ``support``."""
         from swapwise.objectives.least_squares.group_state import GroupLeastSquaresState
 
         return GroupLeastSquaresState(self, as_elements(support, self.n, "the start"))
 
+    @override
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         value, coef = self.plain._fit(rows_of(self, support))
         return value, coef if self.ridge > 0 else self._shortest(support, coef)
@@ -192,51 +194,51 @@ class GroupLeastSquares(SparseObjective):
                     shortest[first:last] = found.from_columns.T @ along
         return shortest
 
+    @override
     def value_at(self, coef: FloatArray) -> float:
-        """Return R² of the fit ``Xw``, less the penalty."""
         return self.plain.value_at(coef)
 
+    @override
     def gradient_at(self, coef: FloatArray) -> FloatArray:
-        """Return the gradient of R² at ``w``."""
         return self.plain.gradient_at(coef)
 
+    @override
     def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:
-        """Return minus the Hessian as inner products of columns."""
         return self.plain.sample_curvature(coef)
 
+    @override
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
-        """Return what R² does not exceed; nearly collinear columns count in full, as in least squares."""
         return self.plain.upper_bound(None if support is None else rows_of(self, support), clock)
 
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
         """Return how many linear dependencies there are among columns; None if that is not certain."""
         return self.plain.dependencies(rows_of(self, elements), least)
 
+    @override
     def curvature(self, columns: IndexArray) -> FloatArray | None:
-        """Return columns of minus the Hessian, where elements are single columns."""
         return self.plain.curvature(columns) if self.groups is None else None
 
+    @override
     def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return both, from what is left of y."""
         return self.plain.value_and_gradient_at(coef)
 
+    @override
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian, which is the same everywhere, for the columns of some elements."""
         return self.plain.hessian_at(coef, rows_of(self, elements))
 
+    @override
     def smoothness(self, t: int) -> float:
-        """Return a valid M_{s,t}: the t longest groups or the largest eigenvalue bound it."""
         squares = self.design.squared_norms
         longest = np.sort(squares if self.groups is None else self.groups.sums(squares))[::-1][: max(t, 1)]
         scale, penalty = 2.0 / self.plain.total, float(self.plain.penalty.max(initial=0.0))
         return min(scale * (float(longest.sum()) + penalty), self.plain.smoothness(self.n_features))
 
+    @override
     def strong_concavity(self, t: int) -> float:
-        """Return a valid m_t: the ridge."""
         return (2.0 / self.plain.total) * self.ridge
 
+    @override
     def restricted(self, elements: IndexArray) -> GroupLeastSquares:
-        """Return the same objective on some elements, with the inner products of their columns at hand."""
         found = type(self).__new__(type(self))
         sizes = np.diff(self._begin)[elements]
         rows = rows_of(self, elements)

@@ -25,6 +25,7 @@ from swapwise.objectives.least_squares.active_set import (
     factor,
     rounding_of,
 )
+from swapwise.override import override
 from swapwise.threads import few_threads
 
 if TYPE_CHECKING:
@@ -200,8 +201,8 @@ class LeastSquares(SparseObjective):
         self._known = self._known_exactly = NOTHING_KNOWN
 
     @property
+    @override
     def n_passes(self) -> float:
-        """How many times all of the data were read so far; a few columns count as their share."""
         return self.design.passes
 
     @cached_property
@@ -209,8 +210,8 @@ class LeastSquares(SparseObjective):
         """The inner products of all columns with y."""
         return self.design.with_target
 
+    @override
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"LeastSquares({self.design.n_samples} samples, {self.n} features, ridge={self.ridge:g})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -224,14 +225,15 @@ class LeastSquares(SparseObjective):
             "_known_exactly": NOTHING_KNOWN,
         }
 
+    @override
     def start(self, support: Iterable[int] = ()) -> LeastSquaresState:
-        """Return a state with closed-form gains at ``support``."""
         from swapwise.objectives.least_squares.bounded_state import BoundedLeastSquaresState
         from swapwise.objectives.least_squares.state import LeastSquaresState
 
         kind = LeastSquaresState if self.bounds is None else BoundedLeastSquaresState
         return kind(self, as_elements(support, self.n, "the start"))
 
+    @override
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         found = self.factor(support) if self.bounds is None else self.factor_within(support)
         return self.value_of(found.rest) if len(support) else 0.0, found.weights
@@ -240,16 +242,16 @@ class LeastSquares(SparseObjective):
         """Return R² from what is left of y, the penalties included."""
         return float((self._squared_y - rest @ rest) / self.total)
 
+    @override
     def value_at(self, coef: FloatArray) -> float:
-        """Return R² of the fit ``Xw``, less the penalty."""
         return self._value_with(coef, self._rest_at(coef)) if coef.any() else 0.0
 
+    @override
     def gradient_at(self, coef: FloatArray) -> FloatArray:
-        """Return the gradient of R² at ``w``, in double precision whatever the data are in."""
         return self._gradient_with(coef, self._rest_at(coef))
 
+    @override
     def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return both, from what is left of y."""
         rest = self._rest_at(coef)
         return self._value_with(coef, rest), self._gradient_with(coef, rest)
 
@@ -306,6 +308,7 @@ class LeastSquares(SparseObjective):
         gram[np.diag_indices(len(elements))] = self.squares[elements]
         return gram
 
+    @override
     def restricted(self, elements: IndexArray, likely: Likely | None = None) -> LeastSquares:
         """Return the same objective on some elements, numbered by their positions.
 
@@ -366,6 +369,7 @@ class LeastSquares(SparseObjective):
         self._known = known = self._known.moved_to(elements, read)
         return known.gram
 
+    @override
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
         """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
 
@@ -417,6 +421,7 @@ class LeastSquares(SparseObjective):
             return 0.0, np.inf
         return self.design.extreme_eigenvalues()
 
+    @override
     def smoothness(self, t: int) -> float:
         """Return a valid M_{s,t}: the t longest columns or the largest eigenvalue bound it.
 
@@ -428,6 +433,7 @@ class LeastSquares(SparseObjective):
         largest = min(float(longest.sum()), self._eigenvalues[1])
         return (2.0 / self.total) * (largest + float(self.penalty.max(initial=0.0)))
 
+    @override
     def curvature(self, columns: IndexArray) -> FloatArray:
         """Return columns of ``2 (AᵀA + ridge·I) / ‖y‖²``, minus the Hessian.
 
@@ -444,16 +450,16 @@ class LeastSquares(SparseObjective):
         gram[columns, np.arange(len(columns))] = self.squares[columns]
         return (2.0 / self.total) * gram
 
+    @override
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian, which is the same everywhere."""
         whole_up_to = GRAM_UP_TO if len(elements) == self.n else WHOLE_HESSIAN_UP_TO
         if self.n <= whole_up_to or "_gram" in self.__dict__:
             return self._gram[np.ix_(elements, elements)]
         hessian: FloatArray = (2.0 / self.total) * self.products_among(elements)
         return hessian
 
+    @override
     def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:
-        """Return minus the Hessian as inner products of columns; None where these are not seen by sample."""
         if not self.design.shows_samples:
             return None
         weight = np.full(self.design.n_samples, 2.0 / self.total)
@@ -469,8 +475,8 @@ class LeastSquares(SparseObjective):
         gram[np.diag_indices(self.n)] = (2.0 / self.total) * self.squares
         return gram
 
+    @override
     def strong_concavity(self, t: int) -> float:
-        """Return a valid m_t: the smallest eigenvalue of the Gram matrix, and the ridge, bound it."""
         if t <= 1 and self.n:
             return (2.0 / self.total) * float(self.squares.min())
         return (2.0 / self.total) * (self._eigenvalues[0] + self.ridge)

@@ -28,6 +28,7 @@ from swapwise.objectives.least_squares.active_set import ActiveSet
 from swapwise.objectives.least_squares.gram_search import GramSearch
 from swapwise.objectives.least_squares.objective import READ_AHEAD, LeastSquares
 from swapwise.objectives.least_squares.pair_search import PairSearch, can_pair
+from swapwise.override import override
 
 TINY = float(np.finfo(float).tiny)
 
@@ -60,8 +61,8 @@ class LeastSquaresState(SparseState):
         self._basis = ActiveSet(objective, support)
         self._arrive()
 
+    @override
     def apply(self, move: Move) -> None:
-        """Take a move: rank-one updates of the factors."""
         self.n_evaluations += 1
         self._basis.apply(move)
         self._arrive()
@@ -85,25 +86,25 @@ class LeastSquaresState(SparseState):
         return self._basis.corr
 
     @property
+    @override
     def coef(self) -> FloatArray:
-        """The best coefficients, of length n."""
         return embed(self.objective, self._basis.elements[: self._basis.size], self.weights)
 
     @property
+    @override
     def gradient(self) -> FloatArray:
-        """The gradient of R² at the coefficients."""
         gradient = (2.0 / self.objective.total) * self.corr
         gradient[self.support] = 0.0
         return gradient
 
+    @override
     def screening_scores(self) -> FloatArray:
-        """Return what each element would add if it had nothing in common with the chosen ones."""
         # The slope is 2c/‖y‖², and such an element adds c²/σ to what is explained of ‖y‖².
         objective = self.objective
         return gradient_norms2(self) * (objective.total / 4) / np.maximum(objective.squares, TINY)
 
+    @override
     def model(self, elements: IndexArray, damping: float = 0.0) -> LeastSquares:
-        """Return the same objective on some elements: it is its own second-order model."""
         return self.objective.restricted(elements, partial(self._likely, elements))
 
     def _likely(self, elements: IndexArray) -> IndexArray | None:
@@ -114,8 +115,8 @@ class LeastSquaresState(SparseState):
         scores[elements] = 0.0
         return np.argsort(-scores, kind="stable")[: int(READ_AHEAD * len(elements))]
 
+    @override
     def gains(self, moves: MoveBatch) -> FloatArray:
-        """Return the exact gains of a grid or of listed swaps in closed form."""
         if isinstance(moves, SwapGrid):
             useful = moves.useful
             self.n_evaluations += int(useful.sum())
@@ -128,8 +129,8 @@ class LeastSquaresState(SparseState):
             return super().gains(moves)  # dropping several of them together cancels large numbers
         return self._gains_of_moves(moves.to_list())
 
+    @override
     def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
-        """Return the best move that gains more than ``incumbent``: of a grid by a lazy scan, still exact."""
         found = None
         for batch in batches:
             if isinstance(batch, SwapGrid):
@@ -185,8 +186,8 @@ class LeastSquaresState(SparseState):
         slots = self._basis.slot[moves.drops]
         return tuple(moves.circuits), slots, self._basis.inverse, coupling, coef, *rest
 
+    @override
     def best_run(self, constraint: Constraint, tol: float, budget: Budget) -> Run:
-        """Make the best moves in compiled code if there are few columns, no two of them nearly collinear."""
         if not self.objective.is_small or constraint.laminar_tree() is None:
             return Run()
         every = np.arange(self.objective.n)
@@ -202,8 +203,8 @@ class LeastSquaresState(SparseState):
         is_exact = self._basis.by_products and abs(search.value - self.value) <= ROUNDING
         return Run(steps, search.is_optimal and is_exact)
 
+    @override
     def resolution(self, tol: float) -> float:
-        """Return what a gain must exceed to count as one: ``tol`` times the value, and more than rounding."""
         return max(tol, self._rounding) * magnitude(self)
 
     @property
@@ -225,8 +226,8 @@ class LeastSquaresState(SparseState):
         gains = swaps.best_of_rows(moves.feasible, self._basis.slot[moves.drops], *self._quantities())
         return gains / self.objective.total
 
+    @override
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
-        """Return the largest eigenvalue of the Hessian block of each move's own elements."""
         if not isinstance(moves, SwapGrid):
             listed = moves.to_list()
             touched = np.hstack([listed.added, listed.dropped])

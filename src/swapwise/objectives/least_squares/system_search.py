@@ -20,6 +20,7 @@ from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.least_squares.gram_search import LEAST_SHARE, BlockSearch, GramSearch
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.override import override
 
 
 def is_quick(objective: SparseObjective, system: Constraint) -> bool:
@@ -58,17 +59,20 @@ def _search_for(model: SparseObjective, system: Constraint) -> Any:
 class PackingSearch(GramSearch):
     """The search where elements take places in several groups: matchings, packings, several partitions."""
 
+    @override
     def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
         limits = system.group_limits()
         assert limits is not None
         return (tuple(limits),)
 
+    @override
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
         problem = *self._products(), self._squares, self._floor, *self._limits
         return exchanges.best_moves_of_packing(
             *problem, tableau, start, self._total, self._tol, TIE, share, rounds
         )
 
+    @override
     def grown(self, start: IndexArray, barred: IndexArray) -> IndexArray:
         """Return a set with the best additions made one by one, for as long as there are any but some.
 
@@ -125,9 +129,11 @@ class PackingSearch(GramSearch):
 class MixedSearch(PackingSearch):
     """The search by one-for-one swaps under limits of several kinds: larger moves are left to others."""
 
+    @override
     def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
         return (system.mixed_limits(),)
 
+    @override
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
         return self._moves_within(self._limits[0], tableau, start, share, rounds, start[:0])
 
@@ -140,9 +146,11 @@ class MaskSearch(PackingSearch):
 
     makes_runs = False
 
+    @override
     def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
         return (system,)
 
+    @override
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
         system, elements, counts = self._limits[0], tableau[0], tableau[-2]
         chosen = start if counts[1] < len(start) else np.sort(elements[: counts[0]])
@@ -204,11 +212,13 @@ class CircuitSearch(PackingSearch):
 
     makes_runs = False
 
+    @override
     def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
         assert isinstance(system, Intersection)
         self.is_quick = not any(map(_asks_one_by_one, system.matroids))
         return (system,)
 
+    @override
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
         elements, counts = tableau[0], tableau[-2]
         chosen = start if counts[1] < len(start) else np.sort(elements[: counts[0]])

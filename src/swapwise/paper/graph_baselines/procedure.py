@@ -10,6 +10,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.bmatching import BMatching
+from swapwise.override import override
 from swapwise.paper.graph_baselines.bresler import bresler
 from swapwise.paper.graph_baselines.constrained import l1_constrained_logistic
 from swapwise.paper.graph_baselines.interaction_screening import log_rise, rise
@@ -76,17 +77,17 @@ class GraphBaseline(Procedure):
             raise ValueError(f"baseline must be one of {known}, got {self.baseline!r}")
 
     @property
+    @override
     def name(self) -> str:
-        """That of the baseline."""
         return self.baseline
 
     @property
+    @override
     def part(self) -> str:
-        """The methods around the paper."""
         return "neighbours"
 
+    @override
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
-        """Learn, cut and refit; the width is that of the true model, where a method has to be told."""
         if not isinstance(instance, IsingInstance):
             raise TypeError(f"{self.name} learns graphs from Ising samples, got {type(instance).__name__}")
         objective, constraint = setting.problem(instance, size)

@@ -19,6 +19,7 @@ from swapwise.objectives.base import (
     embed,
     rows_of,
 )
+from swapwise.override import override
 from swapwise.search.methods.base import SparseMethod, knows_smoothness, moved_to
 from swapwise.search.result import Status
 
@@ -82,15 +83,15 @@ class ARHT(SparseMethod):
         else:
             self.smoothness = as_real(smoothness, "smoothness", positive=True)
 
+    @override
     def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
-        """Ask for a sparse objective that knows its smoothness, unless a number was given."""
         lacks = super().missing(objective, constraint)
         if lacks is None and self.smoothness == "global" and not knows_smoothness(objective):
             return "a smoothness constant (give one yourself: ARHT(smoothness=...))"
         return lacks
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Make exchanges or give up regularisation; the state follows the best of the sets."""
         assert isinstance(state, SparseState)
         assert self._rng is not None
         objective, size = self._objective, max(1, self._constraint.max_size())

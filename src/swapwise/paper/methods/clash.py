@@ -11,6 +11,7 @@ from swapwise.clock import Budget
 from swapwise.moves import Step
 from swapwise.numerics import SUM
 from swapwise.objectives.base import SparseObjective, SparseState, State, embed, rows_of
+from swapwise.override import override
 from swapwise.search.methods.base import SparseMethod, keep_set, moved_to
 from swapwise.search.methods.projection import Projection
 from swapwise.search.result import Status
@@ -69,8 +70,8 @@ class Clash(SparseMethod):
         if radius is not None and not (isinstance(radius, float) and radius == np.inf):
             self.radius = as_real(radius, "radius", positive=True)
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Go through the sets that the rounds lead to; the state follows the best of them."""
         assert isinstance(state, SparseState)
         objective, project = self._objective, Projection(self._objective, self._constraint)
         support, coef = state.support, np.zeros_like(state.coef)

@@ -12,6 +12,7 @@ from swapwise.constraints.base import Constraint
 from swapwise.moves import Found, Move, MoveBatch, Step
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, State
+from swapwise.override import override
 from swapwise.search.methods.base import Method, moved_to
 from swapwise.search.methods.greedy import Greedy
 
@@ -64,14 +65,14 @@ class OrderedLocalSearch(Method):
 
     name = "ordered"
 
+    @override
     def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
-        """Ask for a submodular objective and a packing."""
         if constraint.group_limits() is None:
             return f"SetPacking, BMatching or an Intersection of partition matroids, got {constraint!r}"
         return None if objective.submodular else f"a submodular objective, got {objective!r}"
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Go on to every set on the way that is better than all before."""
         yield from Greedy().bound(self._objective, self._constraint, self._tol).rounds(state, budget)
         walk = OrderedSet(self._objective, state.support)
         while (found := self._find(walk, budget)) is not None:

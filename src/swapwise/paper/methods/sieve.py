@@ -13,6 +13,7 @@ from swapwise.checks import as_real
 from swapwise.clock import Budget
 from swapwise.moves import Move, Step
 from swapwise.objectives.base import State
+from swapwise.override import override
 from swapwise.paper.methods.streaming import Stream, gain_of
 
 
@@ -39,8 +40,8 @@ class Sieves(Stream):
     def _threshold(self, guess: float, value: float, n_added: int, places: int) -> float:
         """Return what an element has to add to a set of this value that has filled some of its places."""
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Pass all elements by all sieves, then add those of the best one at once, in their order."""
         self._size = self._constraint.max_size()
         added, steps = self._pass(state, budget), list[Step]()
         for element in added[: budget.most(len(added))]:
@@ -158,9 +159,11 @@ class SieveStreaming(Sieves):
     def __init__(self, epsilon: float = 0.1, order: str = "index") -> None:
         super().__init__(epsilon, order)
 
+    @override
     def _range(self, best: float, size: int) -> tuple[float, float]:
         return best, 2 * size * best
 
+    @override
     def _threshold(self, guess: float, value: float, n_added: int, places: int) -> float:
         return (guess / 2 - value) / (places - n_added)
 
@@ -204,8 +207,10 @@ class Streak(Sieves):
     def __init__(self, epsilon: float = 0.1, order: str = "random") -> None:
         super().__init__(epsilon, order)
 
+    @override
     def _range(self, best: float, size: int) -> tuple[float, float]:
         return best / (9 * size**2), size * best
 
+    @override
     def _threshold(self, guess: float, value: float, n_added: int, places: int) -> float:
         return guess / places

@@ -12,6 +12,7 @@ from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Move, MoveList, Step
 from swapwise.objectives.base import State
+from swapwise.override import override
 from swapwise.search.methods.base import Method, moved_to
 
 
@@ -24,8 +25,8 @@ class Stream(Method):
         self.order = order
 
     @property
+    @override
     def draws(self) -> bool:  # type: ignore[override]
-        """Whether the order is a random one."""
         return self.order == "random"
 
     def _stream(self, state: State, budget: Budget) -> Iterator[int]:
@@ -81,8 +82,8 @@ class StreamingSwaps(Stream):
 
     name = "streaming"
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Let the state follow the best of the sets that the exchanges lead through."""
         weights, chosen = np.zeros(self._constraint.n), self._objective.start(state.support)
         for element in self._stream(state, budget):
             dropped = in_the_way(self._constraint, chosen.support, element, weights)

@@ -15,6 +15,7 @@ from swapwise.clock import Budget
 from swapwise.constraints.base import Constraint
 from swapwise.moves import Step, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, State
+from swapwise.override import override
 from swapwise.search.loop import Strategy
 
 
@@ -73,8 +74,8 @@ class Method(Strategy):
         A round that makes no move yields nothing.
         """
 
+    @override
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
-        """Go on with the rounds until one makes a move."""
         if self._under_way is None:
             self._under_way = self.rounds(state, budget)
         with nullcontext() if self.warns else unwarned():
@@ -88,8 +89,8 @@ class SparseMethod(Method):
     #: Whether its steps keep to bounds on coefficients
     within_bounds: bool = False
 
+    @override
     def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
-        """Ask for a sparse objective, without bounds unless the method keeps to them."""
         lacks = needs_coefficients(objective)
         if lacks is not None or self.within_bounds:
             return lacks

@@ -10,6 +10,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget, Clock
 from swapwise.moves import Step
 from swapwise.objectives.base import SparseState, State, element_norms2, embed
+from swapwise.override import override
 from swapwise.search.methods.base import Incumbent, SparseMethod
 from swapwise.search.methods.projection import Projection
 
@@ -23,8 +24,8 @@ class MergeAndPrune(SparseMethod):
 
     debias: bool
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Go to the set that the fit on more elements is pruned to."""
         assert isinstance(state, SparseState)
         project = Projection(self._objective, self._constraint)
         best, seen = Incumbent(state, budget, self._tol), {state.support.tobytes()}

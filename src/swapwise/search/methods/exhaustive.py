@@ -13,6 +13,7 @@ from swapwise.constraints.base import Constraint, LaminarTree
 from swapwise.moves import Step, move_between
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, State, magnitude
+from swapwise.override import override
 from swapwise.search.completion import COMPLETION
 from swapwise.search.methods.base import Method
 
@@ -43,8 +44,8 @@ class Exhaustive(Method):
 
     name = "exhaustive"
 
+    @override
     def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
-        """Ask for a constraint with few independent sets."""
         if count_bound(constraint, maximal=objective.monotone) > LARGEST_FAMILY:
             raise ValueError(
                 f"exhaustive search is for at most {LARGEST_FAMILY:,} sets; this constraint may have more. "
@@ -52,8 +53,8 @@ class Exhaustive(Method):
             )
         return None
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Move to each set that beats all before it."""
         complete = self._constraint.is_complete
         is_answer = complete(state.support)  # else any set is better that meets the lower limits
         for candidate in enumerate_sets(self._constraint, maximal=self._objective.monotone):

@@ -11,6 +11,7 @@ from swapwise.clock import Budget
 from swapwise.constraints.base import Constraint
 from swapwise.moves import Found, Move, MoveList, Step, additions, move_between
 from swapwise.objectives.base import SetFunction, SparseState, State
+from swapwise.override import override
 from swapwise.search.methods.base import Method, needs_coefficients
 from swapwise.search.methods.matching_pursuit import steepest_addition
 from swapwise.search.result import Status
@@ -79,12 +80,12 @@ class ForwardBackward(Method):
             raise ValueError(f"forward must be 'gain' or 'gradient', got {forward!r}")
         self.forward = forward
 
+    @override
     def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
-        """Ask for a sparse objective if its gradient is looked at."""
         return needs_coefficients(objective) if self.forward == "gradient" else None
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Walk, and yield the steps whenever they have led to a better set; end at the best."""
         best, value, trial = state.support, state.value, list[Step]()
         for step in self._walk(state, budget, trial):
             trial.append(step)

@@ -12,6 +12,7 @@ from swapwise.clock import Budget
 from swapwise.moves import Step
 from swapwise.numerics import EQUAL
 from swapwise.objectives.base import SparseState, State, element_norms2, rows_of
+from swapwise.override import override
 from swapwise.search.methods.base import SparseMethod, keep_set, moved_to
 from swapwise.search.methods.projection import Projection
 from swapwise.search.result import Status
@@ -81,8 +82,8 @@ class FrankWolfe(SparseMethod):
     def __init__(self, radius: float | None = None) -> None:
         self.radius = None if radius is None else as_real(radius, "radius", positive=True)
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Take pairwise steps; the state follows the best of the sets that the means are projected to."""
         assert isinstance(state, SparseState)
         project, seen = Projection(self._objective, self._constraint), {state.support.tobytes()}
         mean = Mean(np.zeros_like(state.coef))

@@ -11,6 +11,7 @@ from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SetFunction, State
+from swapwise.override import override
 from swapwise.search.local_search import LocalSearch
 from swapwise.search.methods.base import Method
 from swapwise.search.rules import Additions, BestImprovement, gains_of_additions
@@ -42,8 +43,8 @@ class Greedy(Method):
     name = "greedy"
     warns = True
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Make the best addition."""
         search = LocalSearch(self._constraint, Additions(), BestImprovement(self._tol))
         while steps := search.advance(state, budget):
             yield steps
@@ -76,12 +77,12 @@ class Density(Method):
     name = "density"
     warns = True
 
+    @override
     def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
-        """Ask for a budget."""
         return needs_budget(constraint)
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Make the addition of the largest gain per cost."""
         shares = self._constraint.shares
         assert shares is not None
         while True:
@@ -119,12 +120,12 @@ class CostBenefit(Method):
 
     name = "cost-benefit"
 
+    @override
     def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
-        """Ask for a budget."""
         return needs_budget(constraint)
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Make the additions of the better of the two, all at once."""
         best: list[Step] = []
         for kind in (Greedy(), Density()):
             trial, steps = self._objective.start(state.support), list[Step]()
@@ -177,12 +178,12 @@ class RandomResidualGreedy(Method):
     draws = True
     warns = True
 
+    @override
     def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
-        """Ask for a matroid."""
         return None if isinstance(constraint, Matroid) else f"a matroid, got {constraint!r}"
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Make the random addition of a round, up to a base."""
         assert self._rng is not None
         left = self._constraint.n
         while left:

@@ -11,6 +11,7 @@ from swapwise.checks import IndexArray
 from swapwise.clock import Budget
 from swapwise.moves import Step, move_between
 from swapwise.objectives.base import State
+from swapwise.override import override
 from swapwise.search.methods.base import Method
 from swapwise.search.rules import gains_of_additions
 
@@ -18,8 +19,8 @@ from swapwise.search.rules import gains_of_additions
 class Jump(Method):
     """One move to a set that is found by other means; nothing if the set is there already."""
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Go to the set at once."""
         move = move_between(state.support, self._target(state, budget))
         if move.added:
             budget.keep([Step(move, np.inf)], np.inf)
@@ -51,6 +52,7 @@ class Modular(Jump):
 
     name = "modular"
 
+    @override
     def _target(self, state: State, budget: Budget) -> IndexArray:
         gains = gains_of_additions(state, self._constraint.addable(state.support), budget)
         return self._constraint._max_weight_holding(
@@ -80,6 +82,7 @@ class RandomSet(Jump):
     name = "random"
     draws = True
 
+    @override
     def _target(self, state: State, budget: Budget) -> IndexArray:
         assert self._rng is not None
         return self._constraint.random_set(state.support, self._rng)
@@ -90,6 +93,7 @@ class MaximalSet(Jump):
 
     name = "arbitrary"
 
+    @override
     def _target(self, state: State, budget: Budget) -> IndexArray:
         return self._constraint.extend(state.support, np.arange(self._constraint.n))
 
@@ -99,6 +103,7 @@ class BestSingleton(Jump):
 
     name = "best-singleton"
 
+    @override
     def _target(self, state: State, budget: Budget) -> IndexArray:
         first = state.support
         gains = gains_of_additions(state, self._constraint.addable(first), budget)
@@ -113,5 +118,6 @@ class Given(Jump):
     def __init__(self, name: str, find: Callable[[Budget], IndexArray]) -> None:
         self.name, self._find = name, find
 
+    @override
     def _target(self, state: State, budget: Budget) -> IndexArray:
         return self._find(budget)

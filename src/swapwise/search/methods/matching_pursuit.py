@@ -10,6 +10,7 @@ from swapwise.clock import Budget
 from swapwise.constraints.base import Constraint
 from swapwise.moves import Move, Step, additions
 from swapwise.objectives.base import SparseState, State, gradient_norms2
+from swapwise.override import override
 from swapwise.search.methods.base import SparseMethod, moved_to
 
 
@@ -45,8 +46,8 @@ class OrthogonalMatchingPursuit(SparseMethod):
     name = "omp"
     within_bounds = True
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Make the steepest addition."""
         assert isinstance(state, SparseState)
         while True:
             budget.check()

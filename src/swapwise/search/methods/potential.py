@@ -14,6 +14,7 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Step
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, State
+from swapwise.override import override
 from swapwise.search.local_search import LocalSearch
 from swapwise.search.methods.base import Method, moved_to
 from swapwise.search.methods.colours import Colouring, colour_weights
@@ -34,16 +35,16 @@ class PotentialSearch(Method):
 
     levels: int
 
+    @override
     def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
-        """Ask for a matroid."""
         return None if isinstance(constraint, Matroid) else f"a matroid, got {constraint!r}"
 
     def _phis(self, exact: bool) -> Sequence[float]:
         """Return the parameters of the potentials to climb, one after the other."""
         raise NotImplementedError
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Go on to every base on the way up that is better than all before."""
         yield from Greedy().bound(self._objective, self._constraint, self._tol).rounds(state, budget)
         base = self._constraint.extend(state.support, np.arange(self._constraint.n))
         yield moved_to(base, state, budget, self._tol)
@@ -132,6 +133,7 @@ class FilmusWard(PotentialSearch):
     def __init__(self, levels: int = 4) -> None:
         self.levels = as_levels(levels)
 
+    @override
     def _phis(self, exact: bool) -> Sequence[float]:
         return (1.0,)
 
@@ -187,6 +189,7 @@ class Distorted(PotentialSearch):
                 raise ValueError("phi must be a positive number or several, got none")
         self.levels = as_levels(levels)
 
+    @override
     def _phis(self, exact: bool) -> Sequence[float]:
         return self.phi or (PHIS if exact else RATIOS)
 

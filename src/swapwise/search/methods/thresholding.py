@@ -14,6 +14,7 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.moves import MoveList, Step
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, SparseState, State, coef_norms2, gradient_norms2, magnitude
+from swapwise.override import override
 from swapwise.search.methods.base import Incumbent, SparseMethod, keep_set, knows_smoothness
 from swapwise.search.methods.projection import Projection
 from swapwise.search.result import Status
@@ -54,8 +55,8 @@ class Thresholding(SparseMethod):
         words = "step (a number, if it is not 'adaptive' or 'global')"
         self.step: str | float = step if isinstance(step, str) else as_real(step, words, positive=True)
 
+    @override
     def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
-        """Ask for a sparse objective, and for one that knows its smoothness if the step is made of it."""
         lacks = super().missing(objective, constraint)
         if lacks is None and self.step == "global" and not knows_smoothness(objective):
             return "a smoothness constant for step='global' (give a number, or step='adaptive')"
@@ -122,8 +123,8 @@ class HardThresholdingPursuit(Thresholding):
 
     name = "htp"
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Go where the projection of a step leads; a set that is not better only if the step is given."""
         assert isinstance(state, SparseState)
         project, adapts = self._begin(), self.step == "adaptive"
         best, seen = Incumbent(state, budget, self._tol), {state.support.tobytes()}
@@ -205,8 +206,8 @@ class IterativeHardThresholding(Thresholding):
         if not isinstance(debias, bool):
             raise TypeError(f"debias must be True or False, got {debias!r}")
 
+    @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Move the iterate, and the state to sets that stay; or to the last set, if there are no refits."""
         assert isinstance(state, SparseState)
         project = self._begin()
         best, seen = Incumbent(state, budget, self._tol), {state.support.tobytes()}
