@@ -59,4 +59,4 @@ def with_parameters(kind: Kind) -> Kind:
     if found:
         text = indent("\n".join(described), found[1])
         made.__doc__ = str(made.__doc__).replace(found[0], text)
-    return made  # type: ignore[no-any-return]
+    return made
