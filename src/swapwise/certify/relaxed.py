@@ -251,6 +251,8 @@ class RelaxedNode(Node):
     def _fix(self, target: float) -> None:
         """Fix by reduced cost the elements without which, or with which, no set can exceed the target."""
         assert self.dual is not None
+        if not np.isfinite(self.dual.base):  # the bound is that of the part before
+            return
         region = self.region.above(self.dual.weights, self.dual.base, target)
         if region is self.region:
             return
