@@ -14,7 +14,7 @@ from swapwise.clock import Clock
 if TYPE_CHECKING:
     from swapwise.constraints.base import Constraint
 
-# Up to this many elements every set is asked about: 4096 questions, about as many as one search asks.
+# Up to this many elements every set is tested: 4096 questions, about as many as one search needs.
 FULL_UP_TO = 12
 
 
@@ -117,10 +117,10 @@ def _elements(number: int) -> IndexArray:
 def pair_without_map(
     independent: BoolArray, p: int, clock: Clock
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return two sets S and T that have no map as :func:`smallest_p` says, or None if all have one.
+    """Return two sets S and T that have no map as :func:`smallest_p` defines it, or None if all have one.
 
-    Where S and T have one, so have their subsets. So pairs of maximal sets are looked at, and of one that has
-    none the smallest part. Sets are numbers, as in :func:`table_of`.
+    Where S and T have one, so have their subsets: it suffices to test pairs of maximal sets, and a pair that
+    has none is made as small as possible. Sets are numbers, as in :func:`table_of`.
     """
     family = _Family.of(independent)
     has_map = cache(partial(_has_map, p=p, clock=clock))
@@ -159,7 +159,7 @@ class _Family(NamedTuple):
         return cls(np.flatnonzero(maximal).tolist(), np.flatnonzero(minimal))
 
     def conflicts(self, S: int, T: int) -> Conflicts:
-        """Return what each circuit within S ∪ T has of T∖S and of S∖T, its elements numbered from 0.
+        """Return the parts of each circuit within S ∪ T in T∖S and in S∖T, their elements numbered from 0.
 
         Many pairs of sets have the same.
         """
@@ -169,7 +169,7 @@ class _Family(NamedTuple):
 
 
 def _renumbered(sets: IndexArray, within: int) -> IndexArray:
-    """Return what sets have of another, its elements numbered from 0."""
+    """Return the intersections of sets with another, whose elements are numbered from 0."""
     parts = np.zeros_like(sets)
     for place, bit in enumerate(_elements(within).tolist()):
         parts |= (sets >> bit & 1) << place
@@ -179,7 +179,7 @@ def _renumbered(sets: IndexArray, within: int) -> IndexArray:
 def _has_map(conflicts: Conflicts, p: int, clock: Clock) -> bool:
     """Return whether some pairs (v, u) hit all conflicts, with no element in more than p of the pairs.
 
-    φ has u in φ(v) for a pair (v, u). What (c) says is that φ of the newcomers on a circuit holds an element
+    φ has u in φ(v) for a pair (v, u). Condition (c) is that φ of the newcomers on a circuit holds an element
     of it, and so that of each circuit there is a pair.
     """
     width = max((u.bit_length() for _, u in conflicts), default=0)

@@ -112,7 +112,6 @@ class FewGroups(IndependenceSystem):
         return [self.labels[group] for group in self._group]
 
     def _counts(self, support: IndexArray) -> IndexArray:
-        """Return how many elements of each group a set has, with what is forced in."""
         return np.bincount(self._group[self._with_forced(support)], minlength=len(self.labels))
 
     @override
@@ -199,7 +198,7 @@ class FewGroups(IndependenceSystem):
     @override
     def mixed_limits(self) -> MixedLimits:
         most = np.array([self.groups, self.size], dtype=np.intp)
-        # One label more, which no element has: it tells these labels from none.
+        # One label more, which no element has: a table of one label stands for no labels.
         room = np.append(self._capacity, 0)
         return MixedLimits.none(self.n)._replace(label=self._group, room=room, most=most)
 
@@ -238,7 +237,7 @@ class FewGroups(IndependenceSystem):
         return with_it, without
 
     def _offer(self, held: IndexArray, weights: FloatArray) -> tuple[IndexArray, Offer]:
-        """Return the elements that may be chosen beside those held, and what there is to choose from."""
+        """Return the elements that may be chosen beside those held, and the problem of choosing some."""
         counts = self._counts(held)
         may_come = weights >= 0
         may_come[self._with_forced(held)] = False

@@ -143,7 +143,7 @@ class _Trees:
         return root_u != root_v
 
     def roots(self) -> IndexArray:
-        """Return a vertex per vertex, the same for all of a tree."""
+        """Return one vertex per tree, for each of its vertices."""
         return np.array([self._root(vertex) for vertex in range(len(self._parent))], dtype=np.intp)
 
     def _root(self, vertex: int) -> int:
@@ -155,7 +155,6 @@ class _Trees:
 
 
 def read_edges(edges: Any, what: str = "edges") -> list[Edge]:
-    """Return the edges as pairs; those of a networkx graph come in its own order."""
     if not is_graph(edges) and (isinstance(edges, str) or not isinstance(edges, Iterable)):
         raise TypeError(f"{what} must be pairs of vertices or a networkx graph, got {edges!r}")
     # Called, the edges of a multigraph are pairs; iterated over, they come with their keys.
@@ -174,7 +173,6 @@ def read_edges(edges: Any, what: str = "edges") -> list[Edge]:
 
 
 def is_graph(edges: Any) -> bool:
-    """Return whether edges were given as a networkx graph."""
     return hasattr(edges, "edges")
 
 

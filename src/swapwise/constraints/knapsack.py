@@ -26,11 +26,11 @@ from swapwise.moves import MoveList
 from swapwise.numerics import SUM
 from swapwise.override import override
 
-# Sums of costs are off by their last digits: what exceeds a budget by no more than this share keeps it.
+# Sums of costs are off by their last digits: a budget may be exceeded by this share.
 ROUNDING = 1e-9
 
-# Turns of branch and bound before an integer program has to do it: some tenths of a second.
-MOST_TURNS = 1_000_000
+# Iterations of branch and bound before an integer program takes over: some tenths of a second.
+MOST_ITERATIONS = 1_000_000
 
 
 class Knapsack(IndependenceSystem):
@@ -93,7 +93,7 @@ class Knapsack(IndependenceSystem):
         self._set_shares()
 
     def _set_shares(self) -> None:
-        """Set what each element takes of the budgets, which are 1 each."""
+        """Set the share of each budget that each element takes."""
         scale = np.where(self.budget > 0, self.budget, 1.0)
         self._shares: FloatArray = self.costs / scale[:, None]
         self._limit = np.where(self.budget > 0, 1.0 + ROUNDING, 0.0)
@@ -117,7 +117,7 @@ class Knapsack(IndependenceSystem):
         return self._shares.max(axis=0, initial=0.0)
 
     def _room(self, support: IndexArray) -> FloatArray:
-        """Return what a set and all that is forced in leave of each budget."""
+        """Return what a set and the forced elements leave of each budget, as shares."""
         return self._limit - self._shares[:, self._with_forced(support)].sum(axis=1)
 
     @override
@@ -135,7 +135,7 @@ class Knapsack(IndependenceSystem):
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         chosen, rest = np.asarray(support, dtype=np.intp).tolist(), as_order(order)
         room = self._room(np.asarray(support, dtype=np.intp))
-        paid = np.zeros(self.n, dtype=bool)  # what is forced in is paid for in any case
+        paid = np.zeros(self.n, dtype=bool)  # forced elements are paid for in any case
         paid[self.forced] = True
         rest = rest[~np.isin(rest, chosen)]
         # What cannot be paid for now never can.
@@ -209,7 +209,7 @@ class Knapsack(IndependenceSystem):
         others[self._with_forced(held)] = False
         free = np.flatnonzero(others & (share == 0))
         paid = np.flatnonzero(others & (share > 0) & (share <= room))
-        chosen, finished = knapsack.heaviest(weights[paid], share[paid], room, MOST_TURNS)
+        chosen, finished = knapsack.heaviest(weights[paid], share[paid], room, MOST_ITERATIONS)
         if not finished:
             return None
         support = np.sort(np.concatenate([held, free, paid[chosen]]))
@@ -230,7 +230,7 @@ class Knapsack(IndependenceSystem):
 
 
 def _read_costs(costs: Any) -> tuple[FloatArray, list[str] | None]:
-    """Return what elements cost, one row per budget, and their names if they have any."""
+    """Return the costs, one row per budget, and the names of the elements if they have any."""
     if hasattr(costs, "columns"):
         raise TypeError(
             "costs must be numbers, one for each element, got a frame: hand in one of its columns, or for "
@@ -255,7 +255,7 @@ def _read_costs(costs: Any) -> tuple[FloatArray, list[str] | None]:
 
 
 def _positions(keys: list[Any]) -> list[Any]:
-    """Return keys that are no names in the order of the elements: they must be positions."""
+    """Return keys that are not names in the order of the elements: they must be positions."""
     if set(keys) != set(range(len(keys))):
         raise ValueError(
             f"costs must be by name (strings) or by position (0 to {len(keys) - 1}, each once), got some for "
