@@ -416,7 +416,7 @@ class Hierarchy(Constraint):
     def _with_one(
         self, chosen: BoolArray, satisfied: BoolArray, wanted: BoolArray
     ) -> tuple[IndexArray, IndexArray]:
-        """Return pairs with an addable alternative, for elements that lack one thing, and these elements."""
+        """Return pairs of an element that lacks one thing and an addable alternative; and these elements."""
         unmet = self._needs.counts(chosen) == 0
         lacks = np.bincount(self._needs.element[unmet], minlength=self.n)
         own = self._needs.element[np.repeat(np.arange(len(unmet)), np.diff(self._needs.begin))]

@@ -96,9 +96,9 @@ class Region:
         return with_it, without
 
     def gains_of_additions(self, weights: FloatArray, answer: MaxWeight) -> FloatArray:
-        """Return the gain in weight if each element is added to a set, with the best drop if it needs one.
+        """Return the gain in weight of adding each element, with the best drop, to the set of ``answer``.
 
-        ``answer`` has the set, which is of largest weight for other weights.
+        This set is one of largest weight for other weights.
         """
         wanted = np.where(self.outside, -1.0, weights)
         gains = self.constraint._bounds_with_and_without(self.held, wanted, answer)[0] - answer.weight
