@@ -12,18 +12,12 @@ from swapwise.data.matrix import Matrix, Moments
 from swapwise.kernels import exploration, moments
 from swapwise.override import override
 
-# Rows are gathered until they have about this many numbers, and this many columns at a time: copies that
-# stay in the cache.
+# Numbers per block of rows, and columns per block: copies that stay in the cache.
 BLOCK_ENTRIES, COLUMNS_AT_ONCE = 1 << 18, 64
 
 
 class DenseMatrix(Matrix):
-    """An array of two dimensions.
-
-    >>> matrix = DenseMatrix([[1.0, 2.0], [3.0, 4.0]])
-    >>> matrix.products(np.array([[1.0, 1.0]]))
-    array([[4., 6.]])
-    """
+    """An array of two dimensions."""
 
     def __init__(self, X: ArrayLike) -> None:
         require_unmasked(X, "X")

@@ -1,4 +1,4 @@
-"""A matrix of which few entries are not zero: stored as they are, never made dense."""
+"""A scipy sparse matrix, which is never made dense."""
 
 from __future__ import annotations
 
@@ -13,12 +13,7 @@ from swapwise.override import override
 
 
 class SparseMatrix(Matrix):
-    """A scipy sparse matrix or array; other formats than CSR and CSC are converted to CSC.
-
-    >>> from scipy.sparse import csc_array
-    >>> SparseMatrix(csc_array([[1.0, 0.0], [3.0, 4.0]])).products(np.array([[1.0, 1.0]]))
-    array([[4., 4.]])
-    """
+    """A scipy sparse matrix or array; formats other than CSR and CSC are converted to CSC."""
 
     def __init__(self, X: Any) -> None:
         if 0 in X.shape or len(X.shape) != 2:
@@ -36,7 +31,7 @@ class SparseMatrix(Matrix):
 
     @property
     def _columns(self) -> Any:
-        """The same numbers column by column: made when single columns are first asked for."""
+        """The matrix in CSC, made when single columns are first needed."""
         if self._by_columns is None:
             self._by_columns = self._stored.tocsc()
         return self._by_columns
