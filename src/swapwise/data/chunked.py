@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data import reductions
-from swapwise.data.matrix import Matrix, Moments
+from swapwise.data.matrix import Matrix, Moments, require_entries, require_real
 from swapwise.data.reductions import Reduction
 from swapwise.override import override
 
@@ -47,8 +47,6 @@ class Chunks(ABC):
 
 
 class SomeRows(Chunks):
-    """Some samples of other chunks."""
-
     def __init__(self, whole: Chunks, rows: IndexArray) -> None:
         self._whole, self._rows = whole, np.sort(rows)
         self.n_samples, self.n_features = len(rows), whole.n_features
@@ -104,8 +102,7 @@ def as_chunk(chunk: Any, number: int, begin: int, end: int, n_features: int) -> 
         chunk = chunk.to_numpy()
     if chunk.shape != (end - begin, n_features):
         raise ValueError(f"{name} must have shape {(end - begin, n_features)}, got {chunk.shape}")
-    if chunk.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, got values of type {chunk.dtype}")
+    require_real(chunk.dtype, name)
     return np.ascontiguousarray(chunk, dtype=np.float64)
 
 
@@ -117,9 +114,7 @@ class ChunkedMatrix(Matrix):
     names: Sequence[str] | None = None
 
     def __init__(self, chunks: Chunks, origin: FloatArray | None = None) -> None:
-        if 0 in (chunks.n_samples, chunks.n_features):
-            shape = chunks.n_samples, chunks.n_features
-            raise ValueError(f"X must have at least one sample and one feature, got shape {shape}")
+        require_entries((chunks.n_samples, chunks.n_features))
         self._chunks, self._origin = chunks, origin
         self.n_samples, self.n_features = chunks.n_samples, chunks.n_features
         self.stored_as_float32 = chunks.stored_as_float32

@@ -122,7 +122,6 @@ class Columns(ABC):
         return self if is_same else self._aimed_at(target)
 
     def _aimed_at(self, target: FloatArray) -> Self:
-        """Return a copy with another target, scaled as the rows are."""
         aimed = copy(self)
         aimed._target = target
         aimed.__dict__.pop("with_target", None)

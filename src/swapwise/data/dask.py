@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from swapwise.checks import IndexArray, warn
 from swapwise.data.chunked import Chunks, as_chunk
 from swapwise.data.mapped import room_for
+from swapwise.data.matrix import require_real, require_two_dimensions
 from swapwise.data.reductions import Reduction, merged
 from swapwise.events import notify
 from swapwise.override import override
@@ -119,7 +120,6 @@ class DaskChunks(Chunks):
 
 
 def _has_cluster() -> bool:
-    """Return whether a client of this process is connected to a cluster."""
     if "distributed" not in sys.modules:
         return False
     from distributed import default_client
@@ -155,20 +155,11 @@ def as_array(X: Any) -> Any:
         _refuse_text(X)
         kinds = {getattr(dtype, "kind", "O") for dtype in X.dtypes}
         # Columns of different kinds have no type in common but that of objects.
-        return (
-            X if len(kinds) == 1 and all(map(_is_numpys, X.dtypes)) else X.astype("float64")
-        ).to_dask_array()
-    if X.ndim != 2:
-        raise ValueError(
-            f"X must be two-dimensional (rows are samples, columns are features), got shape {X.shape}"
-        )
-    if X.dtype.kind not in "biuf":
-        raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")
+        is_uniform = len(kinds) == 1 and all(isinstance(dtype, np.dtype) for dtype in X.dtypes)
+        return (X if is_uniform else X.astype("float64")).to_dask_array()
+    require_two_dimensions(X.shape)
+    require_real(X.dtype)
     return X
-
-
-def _is_numpys(dtype: Any) -> bool:
-    return isinstance(dtype, np.dtype)
 
 
 def _refuse_text(frame: Any) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray, as_matrix, require_finite, require_unmasked
-from swapwise.data.matrix import Matrix, Moments
+from swapwise.data.matrix import Matrix, Moments, require_entries
 from swapwise.kernels import exploration, moments
 from swapwise.override import override
 
@@ -17,14 +17,11 @@ BLOCK_ENTRIES, COLUMNS_AT_ONCE = 1 << 18, 64
 
 
 class DenseMatrix(Matrix):
-    """An array of two dimensions."""
-
     def __init__(self, X: ArrayLike) -> None:
         require_unmasked(X, "X")
         is_single = isinstance(X, np.ndarray) and X.dtype == np.float32 and X.ndim == 2
         array: Any = np.asarray(X) if is_single else as_matrix(X, "X", finite=False)
-        if 0 in array.shape:
-            raise ValueError(f"X must have at least one sample and one feature, got shape {array.shape}")
+        require_entries(array.shape)
         by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
         self._array = array if by_columns else np.ascontiguousarray(array)
         self._by_columns = by_columns

@@ -272,7 +272,6 @@ class Design(Columns):
             self._settle()
 
     def _take_means_off(self, columns: FloatArray) -> None:
-        """Subtract the weighted means of columns of the design, in place."""
         ones = np.ones(self.n_samples) if self.row_scale is None else self.row_scale
         means = columns @ self._weighted(ones) / self._weight.sum()
         for column, mean in zip(columns, means, strict=True):  # one by one, to save memory

@@ -50,7 +50,6 @@ class MappedFile:
             self.array._mmap.madvise(mmap.MADV_DONTNEED)
 
     def offset(self) -> int:
-        """Return where in its file the array begins."""
         mapped: NDArray[np.uint8] = np.frombuffer(self.array._mmap, dtype=np.uint8)
         first = self.array.offset - self.array.offset % mmap.ALLOCATIONGRANULARITY
         return int(first + self.array.ctypes.data - mapped.ctypes.data)
@@ -73,8 +72,6 @@ class MappedFile:
 
 
 class ArrayChunks(Chunks):
-    """An array, some rows at a time."""
-
     def __init__(self, array: Any, rows_at_once: int) -> None:
         self._held, self._step = array, rows_at_once
         self.n_samples, self.n_features = array.shape

@@ -14,8 +14,6 @@ from swapwise.override import override
 
 
 class Moments(NamedTuple):
-    """Weighted moments of the columns, from one pass over the data."""
-
     mean: FloatArray
     #: Σ w (x − mean)², free of cancellation
     spread: FloatArray
@@ -111,6 +109,23 @@ class Matrix(ABC):
         """Return ``Xᵀ diag(weight) X``."""
         every = np.arange(self.n_features)
         return self.gram(every, every, weight)
+
+
+def require_two_dimensions(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2:
+        raise ValueError(
+            f"X must be two-dimensional (rows are samples, columns are features), got shape {shape}"
+        )
+
+
+def require_entries(shape: tuple[int, ...]) -> None:
+    if 0 in shape:
+        raise ValueError(f"X must have at least one sample and one feature, got shape {shape}")
+
+
+def require_real(dtype: Any, name: str = "X") -> None:
+    if dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got values of type {dtype}")
 
 
 class CountedMatrix(Matrix):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.design import Design
-from swapwise.data.matrix import Matrix
+from swapwise.data.matrix import Matrix, require_entries, require_real, require_two_dimensions
 
 if TYPE_CHECKING:
     from swapwise.data.chunked import ChunkedMatrix
@@ -91,14 +91,9 @@ def _chunked(X: Any) -> Matrix:
         from swapwise.data.dask import DaskChunks
 
         return ChunkedMatrix(DaskChunks(X))
-    if X.ndim != 2:
-        raise ValueError(
-            f"X must be two-dimensional (rows are samples, columns are features), got shape {X.shape}"
-        )
-    if 0 in X.shape:
-        raise ValueError(f"X must have at least one sample and one feature, got shape {X.shape}")
-    if X.dtype.kind not in "biuf":
-        raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")
+    require_two_dimensions(X.shape)
+    require_entries(X.shape)
+    require_real(X.dtype)
     from swapwise.data.mapped import ColumnFile, FileChunks, MappedFile
 
     by_columns = X.strides[0] == X.itemsize and X.shape[1] > 1

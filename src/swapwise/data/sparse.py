@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.data.matrix import Matrix, Moments
+from swapwise.data.matrix import Matrix, Moments, require_real
 from swapwise.kernels import moments
 from swapwise.override import override
 
@@ -18,8 +18,7 @@ class SparseMatrix(Matrix):
     def __init__(self, X: Any) -> None:
         if 0 in X.shape or len(X.shape) != 2:
             raise ValueError(f"X must have at least one sample and one feature, got shape {X.shape}")
-        if X.dtype.kind not in "biuf":
-            raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")
+        require_real(X.dtype)
         stored = X if X.format in ("csr", "csc") else X.tocsc()
         if not stored.has_canonical_format:
             stored = stored.copy()
