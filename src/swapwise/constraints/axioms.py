@@ -133,7 +133,6 @@ def _claims(constraint: Constraint) -> list[str]:
 
 
 def _is_foreign(constraint: Constraint, name: str) -> bool:
-    """Return whether a class from outside this library defines a method."""
     return any(name in vars(kind) for kind in type(constraint).__mro__ if not is_own(kind))
 
 

@@ -373,7 +373,7 @@ class Constraint(Queries, ABC):
         moves = MoveList(np.sort(pairs, axis=1), np.empty((len(pairs), 0), dtype=np.intp))
         return ~self._feasible(self.forced, moves).reshape(len(elements), len(others))
 
-    def _replaceable(self, support: IndexArray) -> dict[int, IndexArray]:
+    def _substitutes(self, support: IndexArray) -> dict[int, IndexArray]:
         """Return what may replace chosen elements that others need, for those that can be replaced."""
         return {}
 

@@ -122,7 +122,7 @@ def pair_without_map(
     Where S and T have one, so have their subsets: it suffices to test pairs of maximal sets, and a pair that
     has none is made as small as possible. Sets are numbers, as in :func:`table_of`.
     """
-    family = _Family.of(independent)
+    family = _SetFamily.of(independent)
     has_map = cache(partial(_has_map, p=p, clock=clock))
     for S in family.maximal:
         for T in family.maximal:
@@ -138,17 +138,17 @@ def pair_without_map(
     return None
 
 
-Conflicts = tuple[tuple[int, int], ...]
+CircuitParts = tuple[tuple[int, int], ...]
 
 
-class _Family(NamedTuple):
+class _SetFamily(NamedTuple):
     """The maximal independent sets and the circuits, as numbers."""
 
     maximal: list[int]
     circuits: IndexArray
 
     @classmethod
-    def of(cls, independent: BoolArray) -> _Family:
+    def of(cls, independent: BoolArray) -> _SetFamily:
         numbers = np.arange(len(independent))
         maximal, minimal = independent.copy(), ~independent
         for bit in range(len(independent).bit_length() - 1):
@@ -158,7 +158,7 @@ class _Family(NamedTuple):
             minimal[larger] &= independent[smaller]
         return cls(np.flatnonzero(maximal).tolist(), np.flatnonzero(minimal))
 
-    def conflicts(self, S: int, T: int) -> Conflicts:
+    def conflicts(self, S: int, T: int) -> CircuitParts:
         """Return the parts of each circuit within S ∪ T in T∖S and in S∖T, their elements numbered from 0.
 
         Many pairs of sets have the same.
@@ -176,7 +176,7 @@ def _renumbered(sets: IndexArray, within: int) -> IndexArray:
     return parts
 
 
-def _has_map(conflicts: Conflicts, p: int, clock: Clock) -> bool:
+def _has_map(conflicts: CircuitParts, p: int, clock: Clock) -> bool:
     """Return whether some pairs (v, u) hit all conflicts, with no element in more than p of the pairs.
 
     φ has u in φ(v) for a pair (v, u). Condition (c) is that φ of the newcomers on a circuit holds an element

@@ -119,8 +119,8 @@ class Hierarchy(Constraint):
             raise ValueError(f"kind must be 'strong' or 'weak', got {kind!r}")
         self.kind, known = kind, _read_parents(parents, self.n, self.names)
         self.size = self.n if size is None else min(self.n, as_count(size, "size"))
-        needs = [(e, p) for e, others in known.items() for p in _alternatives(others, kind)]
-        self._hold(Needs.of(needs), lost=np.zeros(self.n, dtype=bool))
+        single = ((element, [parent]) for element, own in known.items() for parent in own)
+        self._hold(Needs.of(single if kind == "strong" else known.items()), lost=np.zeros(self.n, dtype=bool))
         self._require_no_circle()
 
     def _hold(self, needs: Needs, lost: BoolArray) -> None:
@@ -537,7 +537,7 @@ class Hierarchy(Constraint):
         return padded([others for _, others in self._needs.listed()])
 
     @override
-    def _replaceable(self, support: IndexArray) -> dict[int, IndexArray]:
+    def _substitutes(self, support: IndexArray) -> dict[int, IndexArray]:
         chosen = self._mask(support)
         sole = np.flatnonzero((self._needs.counts(chosen) == 1) & chosen[self._needs.element])
         found: dict[int, list[IndexArray]] = {}
@@ -570,10 +570,6 @@ class Hierarchy(Constraint):
         others = scipy.sparse.csr_array(np.vstack([np.ones(self.n), self._lost]).astype(np.float64))
         limit = np.append(np.zeros(count), [self.size, 0.0])
         return Inequalities(scipy.sparse.vstack([needs, others], format="csr"), limit)
-
-
-def _alternatives(parents: list[int], kind: Kind) -> list[list[int]]:
-    return [[parent] for parent in parents] if kind == "strong" else [parents]
 
 
 def _read_parents(parents: Any, n: int, names: list[str] | None) -> dict[int, list[int]]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 COMPLETION_SECONDS = 5.0
 
 #: The groups of each element, one per column and -1 for none, and the capacities of groups
-Groups = tuple[IndexArray, IndexArray]
+GroupTable = tuple[IndexArray, IndexArray]
 
 
 class Intersection(Constraint):
@@ -509,8 +509,8 @@ class Intersection(Constraint):
         return list(units.values())
 
     @override
-    def _replaceable(self, support: IndexArray) -> dict[int, IndexArray]:
-        return {} if self._hierarchy is None else self._hierarchy._replaceable(support)
+    def _substitutes(self, support: IndexArray) -> dict[int, IndexArray]:
+        return {} if self._hierarchy is None else self._hierarchy._substitutes(support)
 
     @override
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
@@ -624,7 +624,7 @@ def _as_packing(parts: tuple[Constraint, ...]) -> PackingSystem | None:
     return _joined_groups(groups, parts[0].forced) if len(groups) == len(known) else None
 
 
-def _joined_groups(groups: list[Groups], forced: IndexArray) -> PackingSystem:
+def _joined_groups(groups: list[GroupTable], forced: IndexArray) -> PackingSystem:
     columns, n_groups = [], 0
     for own, capacity in groups:
         columns.append(np.where(own < 0, -1, own + n_groups))
@@ -634,7 +634,7 @@ def _joined_groups(groups: list[Groups], forced: IndexArray) -> PackingSystem:
     return packing
 
 
-def _groups_of(part: Constraint, *, nested: bool = False) -> Groups | None:
+def _groups_of(part: Constraint, *, nested: bool = False) -> GroupTable | None:
     """Return the groups of each element (-1: none) and capacities, if limits on groups are all there is.
 
     With ``nested``, limits on nested sets count as well: the sets that an element is in are its groups.
@@ -671,7 +671,7 @@ def _groups_of(part: Constraint, *, nested: bool = False) -> Groups | None:
     return group, capacity - np.bincount(taken[taken >= 0], minlength=len(capacity))
 
 
-def _groups_of_tree(tree: LaminarTree, depth: int) -> Groups:
+def _groups_of_tree(tree: LaminarTree, depth: int) -> GroupTable:
     """Return the sets that each element is in, from its smallest set up, as groups."""
     columns, node = [tree.leaf], tree.leaf
     for _ in range(depth - 1):

@@ -90,11 +90,8 @@ class Knapsack(IndependenceSystem):
         self.costs, self.names = _read_costs(costs)
         self.n = self.costs.shape[1]
         self.budget = _read_budget(budget, len(self.costs))
-        self._set_shares()
-
-    def _set_shares(self) -> None:
-        """Set the share of each budget that each element takes."""
         scale = np.where(self.budget > 0, self.budget, 1.0)
+        #: The share of each budget that each element takes
         self._shares: FloatArray = self.costs / scale[:, None]
         self._limit = np.where(self.budget > 0, 1.0 + ROUNDING, 0.0)
 

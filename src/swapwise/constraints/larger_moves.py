@@ -27,15 +27,15 @@ Scores = Callable[[MoveList], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class _Level:
+class _PartialMoves:
     """Moves under construction: what each adds, the unit it dropped last, and all that is dropped so far."""
 
     bundle: IndexArray  # the row of what is added
     last: IndexArray
     moves: MoveList
 
-    def take(self, rows: IndexArray) -> _Level:
-        return _Level(self.bundle[rows], self.last[rows], self.moves.take(rows))
+    def take(self, rows: IndexArray) -> _PartialMoves:
+        return _PartialMoves(self.bundle[rows], self.last[rows], self.moves.take(rows))
 
 
 class LargerMoves(ListedLater):
@@ -112,7 +112,7 @@ class LargerMoves(ListedLater):
                 return
             level = self._without_excluded(level) if depth < 0 else self._with_more_units(level)
 
-    def _least_of(self, level: _Level, least: float | FloatArray) -> float | FloatArray:
+    def _least_of(self, level: _PartialMoves, least: float | FloatArray) -> float | FloatArray:
         return least[level.bundle] if isinstance(least, np.ndarray) and least.ndim else least
 
     @staticmethod
@@ -144,12 +144,12 @@ class LargerMoves(ListedLater):
     @cached_property
     def _units(self) -> IndexArray:
         """The elements that are dropped together, one row per unit, padded."""
-        single = np.append(self.constraint.droppable(self.support), np.array([*self._replaceable], np.intp))
+        single = np.append(self.constraint.droppable(self.support), np.array([*self._substitutes], np.intp))
         return padded([*np.unique(single)[:, None], *self.constraint._units(self.support)])
 
     @cached_property
-    def _replaceable(self) -> dict[int, IndexArray]:
-        return self.constraint._replaceable(self.support)
+    def _substitutes(self) -> dict[int, IndexArray]:
+        return self.constraint._substitutes(self.support)
 
     @cached_property
     def _may_drop(self) -> BoolArray:
@@ -157,19 +157,19 @@ class LargerMoves(ListedLater):
         may_drop = np.ones((len(self._added), len(self._units)), dtype=bool)
         is_single = (self._units >= 0).sum(axis=1) == 1
         for unit in np.flatnonzero(is_single):
-            takers = self._replaceable.get(int(self._units[unit, 0]))
+            takers = self._substitutes.get(int(self._units[unit, 0]))
             if takers is not None:
                 takes = np.zeros(self.constraint.n + 1, dtype=bool)  # one more for padding to find
                 takes[takers] = True
                 may_drop[:, unit] = takes[self._added].any(axis=1)
         return may_drop
 
-    def _nothing_dropped(self) -> _Level:
+    def _nothing_dropped(self) -> _PartialMoves:
         added = self._added
         nothing = np.empty((len(added), 0), dtype=np.intp)
-        return _Level(np.arange(len(added)), np.full(len(added), -1), MoveList(added, nothing))
+        return _PartialMoves(np.arange(len(added)), np.full(len(added), -1), MoveList(added, nothing))
 
-    def _without_excluded(self, level: _Level) -> _Level:
+    def _without_excluded(self, level: _PartialMoves) -> _PartialMoves:
         """Return the moves with all chosen elements dropped that what is added excludes."""
         chosen = np.setdiff1d(self.support, self.constraint.forced)
         excludes = np.zeros((len(level.bundle), len(chosen)), dtype=bool)
@@ -184,9 +184,9 @@ class LargerMoves(ListedLater):
                 excludes[row] = ~np.isin(chosen, kept)
         width = int(excludes.sum(axis=1).max(initial=0))
         dropped = left_aligned(np.where(excludes, chosen, NOTHING), width)
-        return _Level(level.bundle, level.last, MoveList(level.moves.added, dropped))
+        return _PartialMoves(level.bundle, level.last, MoveList(level.moves.added, dropped))
 
-    def _with_more_units(self, level: _Level) -> _Level:
+    def _with_more_units(self, level: _PartialMoves) -> _PartialMoves:
         """Return the moves with one more unit dropped, in the order of units."""
         units = self._units
         count = len(units) - 1 - level.last
@@ -204,7 +204,7 @@ class LargerMoves(ListedLater):
         more = np.where(is_new, units[unit], NOTHING)
         both = np.hstack([dropped[fresh], more])
         both = left_aligned(both, int((both >= 0).sum(axis=1).max(initial=0)))
-        return _Level(level.bundle[row], unit, MoveList(level.moves.added[row], both))
+        return _PartialMoves(level.bundle[row], unit, MoveList(level.moves.added[row], both))
 
 
 def _test_of_each() -> object:

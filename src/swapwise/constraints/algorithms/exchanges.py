@@ -74,7 +74,6 @@ def in_order(row: IndexArray, dropped: IndexArray) -> IndexArray:
 
 
 def runs_of(added: IndexArray) -> Iterator[slice]:
-    """Yield the runs of equal rows."""
     begins = np.flatnonzero(first_of_each(added)).tolist()
     return map(slice, begins, [*begins[1:], len(added)])
 

@@ -36,7 +36,6 @@ class FewGroupsProblem:
 
     @cached_property
     def _order(self) -> IndexArray:
-        """The elements, group by group and the heaviest first."""
         return np.lexsort((-self.weights, self.group))
 
     @cached_property
@@ -50,7 +49,7 @@ class FewGroupsProblem:
 
     @cached_property
     def _fits(self) -> BoolArray:
-        """Which elements there is room for beside the heavier ones of their group."""
+        """Whether each element fits beside the heavier ones of its group."""
         return self._place < self.capacity[self.group]
 
     def _worth(self, price: float) -> FloatArray:

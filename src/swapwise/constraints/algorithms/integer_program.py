@@ -14,7 +14,7 @@ import scipy
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.algorithms.programs import OBJECTIVE_SIZE, STOPPED, solve_within
+from swapwise.constraints.algorithms.programs import OBJECTIVE_SIZE, STOPPED, power_of_two, solve_within
 from swapwise.constraints.algorithms.spans import span, violated_spans
 from swapwise.constraints.base import Inequalities, MaxWeight, Prices
 from swapwise.constraints.matroid import Matroid
@@ -127,6 +127,7 @@ class IntegerProgram:
 
     def _relax(self, gains: FloatArray, lower: FloatArray, upper: FloatArray, clock: Clock) -> _Node | None:
         """Solve the linear program, with inequalities for matroids that its optimum violates."""
+        scale = _scale_of(gains)
         for _ in range(MOST_ROUNDS):
             clock.check()
             rows = self._rows
@@ -139,7 +140,7 @@ class IntegerProgram:
                 raise RuntimeError(f"the linear program of a max-weight set was not solved: {answer.message}")
             if not self._cut_spans(answer.x, np.flatnonzero(lower[: self._constraint.n])):
                 break
-        price = np.maximum(-answer.ineqlin.marginals / OBJECTIVE_SIZE / _scale(gains), 0.0)
+        price = np.maximum(-answer.ineqlin.marginals / scale, 0.0)
         reduced = gains - price @ rows.matrix
         n, beside = self._constraint.n, np.maximum(reduced, 0.0) * (upper - lower)
         # Variables beside the elements have no weight.
@@ -153,7 +154,7 @@ class IntegerProgram:
         rows: Inequalities, gains: FloatArray, lower: FloatArray, upper: FloatArray, seconds: float
     ) -> Any:
         return scipy.optimize.linprog(
-            -OBJECTIVE_SIZE * _scale(gains) * gains,
+            -_scale_of(gains) * gains,
             A_ub=rows.matrix,
             b_ub=rows.limit,
             bounds=np.column_stack([lower, upper]),
@@ -198,7 +199,6 @@ class IntegerProgram:
         yield best, max(reached, closed, -open_[0][0] if open_ else -np.inf)
 
     def _is_settled(self, node: _Node, gains: FloatArray) -> bool:
-        """Return whether the linear program has found the best set of a part."""
         fractional = _fractions(node).max(initial=0.0)
         chosen = np.flatnonzero(node.values[: self._constraint.n] > 0.5)
         if fractional > WHOLE or not self._constraint._is_answer(chosen):
@@ -267,15 +267,13 @@ class IntegerProgram:
 
 
 def _fractions(node: _Node) -> FloatArray:
-    """Return how far values are from 0 and 1."""
     return np.minimum(node.values, 1.0 - node.values)
+
+
+def _scale_of(gains: FloatArray) -> float:
+    return OBJECTIVE_SIZE * power_of_two(np.abs(gains).max(initial=0.0))
 
 
 def _no_heavier(reached: float) -> float:
     """Return the bound up to which a part has no heavier set than one that was found; -inf without one."""
     return reached + ROUNDING * abs(reached) if np.isfinite(reached) else reached
-
-
-def _scale(gains: FloatArray) -> float:
-    """Return the power of two that brings the largest weight near 1: solvers have absolute tolerances."""
-    return float(2.0 ** -np.frexp(np.abs(gains).max(initial=0.0))[1])

@@ -13,7 +13,7 @@ from swapwise.numerics import ROUNDING, TIE
 UNREACHED = np.iinfo(np.int64).max // 2
 
 
-def max_weight_common_set(first: Matroid, second: Matroid, weights: FloatArray) -> IndexArray:
+def common_set_within(first: Matroid, second: Matroid, weights: FloatArray, clock: Clock) -> MaxWeight:
     """Return a set of largest weight among those that are independent in both matroids.
 
     Sets X of falling gain are grown one element at a time, each a max-weight set of its size. In the
@@ -31,14 +31,8 @@ def max_weight_common_set(first: Matroid, second: Matroid, weights: FloatArray) 
     search for shortest paths relies, and ties among paths matter. So lengths are not left to rounding:
     weights are first rounded to multiples of 2⁻⁶⁰ (n + 1) of the largest, or finer, and from then on
     all sums are exact.
-    """
-    return common_set_within(first, second, weights, Clock()).support
 
-
-def common_set_within(first: Matroid, second: Matroid, weights: FloatArray, clock: Clock) -> MaxWeight:
-    """Return a max-weight common set; out of time, one of the last size that was reached.
-
-    Gains fall from size to size, so that the last one bounds all later ones.
+    Out of time, it is a set of the last size that was reached; the last gain bounds all later ones.
     """
     size = _whole(weights)
     candidates = np.flatnonzero(size > 0)
@@ -155,7 +149,6 @@ def _whole(weights: FloatArray) -> IndexArray:
 
 
 def _unit(weights: FloatArray) -> float:
-    """Return the unit of whole weights, a power of two."""
     _, exponent = np.frexp(weights.max(initial=0.0))
     return float(np.ldexp(1.0, int(exponent) + int(len(weights) + 1).bit_length() - 62))
 

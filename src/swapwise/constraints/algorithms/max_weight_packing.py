@@ -11,7 +11,7 @@ import scipy
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.algorithms.programs import OBJECTIVE_SIZE, STOPPED, solve_within
+from swapwise.constraints.algorithms.programs import OBJECTIVE_SIZE, STOPPED, power_of_two, solve_within
 from swapwise.constraints.base import Prices
 from swapwise.numerics import ROUNDING
 
@@ -83,7 +83,7 @@ def packing_within(weights: FloatArray, groups: IndexArray, capacity: IndexArray
     support, bound, finished = unlimited, 0.0, True
     prices = Prices(np.zeros(len(capacity)), 0.0, weights)
     if len(elements):
-        scale = _power_of_two(problem.weights.max())
+        scale = power_of_two(problem.weights.max())
         problem.weights *= scale
         found = _Incumbent(clock, np.empty(0, dtype=np.intp), float(problem.weights.sum()))
         finished = _solve(problem, found)
@@ -114,14 +114,12 @@ class _Problem:
         return self.incidence[:, elements].sum(axis=1)
 
     def require(self, members: BoolArray, capacity: int) -> None:
-        """Add an inequality that every packing meets."""
         self.incidence = scipy.sparse.vstack(
             [self.incidence, scipy.sparse.csr_array(members[None, :], dtype=np.float64)], format="csc"
         )
         self.capacity = np.append(self.capacity, capacity)
 
     def fill(self, order: IndexArray) -> IndexArray:
-        """Return the packing that takes elements in the given order, each if it fits."""
         room = self.capacity.tolist()
         chosen = []
         for element in order.tolist():
@@ -136,8 +134,6 @@ class _Problem:
 
 @dataclass(frozen=True)
 class _Relaxation:
-    """An optimum of the linear relaxation, and what its prices prove."""
-
     columns: IndexArray  # the elements that took part; all others are 0
     values: FloatArray  # of all elements, between 0 and 1
     price: FloatArray  # of all rows
@@ -370,8 +366,6 @@ def _blossom(
 
 
 class _ProgramAnswer(NamedTuple):
-    """The packing of an integer program, a bound on all, and whether the program was solved to its end."""
-
     packing: IndexArray | None
     bound: float
     finished: bool = True
@@ -405,7 +399,7 @@ def _best_within(
         possible = not room[full].any()
         weight = problem.weight(taken)
         return _ProgramAnswer(taken, weight) if possible else _ProgramAnswer(None, -np.inf)
-    scale = OBJECTIVE_SIZE * _power_of_two(np.abs(excess[undecided]).max())
+    scale = OBJECTIVE_SIZE * power_of_two(np.abs(excess[undecided]).max())
     limits = scipy.optimize.LinearConstraint(
         problem.incidence[:, undecided], np.where(full, room, -np.inf), room
     )
@@ -442,8 +436,3 @@ def _integer_program(
     if answer.status not in expected:
         raise RuntimeError(f"the integer program of a max-weight packing was not solved: {answer.message}")
     return answer
-
-
-def _power_of_two(largest: float) -> float:
-    """Return the power of two that brings a number near 1: scaling by it loses no digit."""
-    return float(2.0 ** -np.frexp(largest)[1])

@@ -7,6 +7,8 @@ from functools import partial
 from threading import current_thread, main_thread
 from typing import Any
 
+import numpy as np
+
 from swapwise.clock import Clock, while_listening
 
 # HiGHS has absolute tolerances of 1e-7 to 1e-6. Objectives are scaled to this size first, so that these are
@@ -21,6 +23,11 @@ STOPPED = 1
 # interrupt it runs on to its limit. So limits grow, and no program outlives its caller by more than a few
 # times the seconds that it was given before.
 FIRST_SECONDS, SECONDS_IN_THREAD, GROWTH = 0.25, 10.0, 4.0
+
+
+def power_of_two(largest: float) -> float:
+    """Return the power of two that brings a number near 1: scaling by it loses no digit."""
+    return float(2.0 ** -np.frexp(largest)[1])
 
 
 def solve_within(clock: Clock, solve: Callable[[float], Any]) -> Any:

@@ -94,7 +94,6 @@ class _Subgraph:
         return np.unique(self.slots[used])
 
     def complete(self, rng: np.random.Generator) -> None:
-        """Make an empty subgraph one of largest size."""
         self.n_holes = self._walk(edge_swaps.grow, rng)
         if self.n_holes > 1:  # perhaps no more edges fit, perhaps the walk was unlucky
             ends = np.stack([self.tail, self.head], axis=1)
