@@ -267,7 +267,7 @@ class MoveList(MoveBatch):
 class SwapGrid(MoveBatch):
     """All moves that add one element and drop at most one.
 
-    ``feasible[j, i]`` says whether adding element ``j`` and dropping ``drops[i]`` is feasible, and
+    ``feasible[j, i]`` is whether adding element ``j`` and dropping ``drops[i]`` is feasible, and
     the last column, ``feasible[j, -1]``, whether ``j`` can be added with nothing dropped. Rows of
     elements that are already in the set are False.
 

@@ -69,8 +69,8 @@ class MixedLimits(NamedTuple):
     capacity: IndexArray  #: of each group, how many of its elements may be chosen
     label: IndexArray  #: of each element
     room: IndexArray  #: of each label, how many of its elements may be chosen
-    most: IndexArray  #: how many labels may be chosen from, and how many elements in all
-    shares: FloatArray  #: what each element takes of the budgets, one row each
+    most: IndexArray  #: the largest numbers of labels and of elements that may be chosen
+    shares: FloatArray  #: the shares of each budget that elements take, one row per budget
     budget: FloatArray
 
     @classmethod
@@ -123,9 +123,9 @@ class Inequalities(NamedTuple):
 class Prices(NamedTuple):
     """Prices of places in groups, which prove that no set S weighs more than ``base + Σ_S reduced``."""
 
-    groups: FloatArray  #: what a place in each group costs, none less than 0; or the prices of inequalities
-    base: float  #: what all places cost together, and what is certain in any case
-    reduced: FloatArray  #: of each element, its weight less the prices of the places that it takes
+    groups: FloatArray  #: the price of a place in each group, or of each inequality; not negative
+    base: float  #: the total price of all places, and the weight of elements that are held
+    reduced: FloatArray  #: the weight of each element less the prices of the places that it takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +188,7 @@ class Queries:
 
     @property
     def assumptions(self: Any) -> tuple[str, ...]:
-        """What proofs under this constraint take on trust, a sentence each; nothing for built-in families.
+        """The unverified assumptions of proofs, a sentence each; built-in families have none.
 
         >>> from swapwise import OracleMatroid, Uniform
         >>> Uniform(40, 2).assumptions
@@ -236,8 +236,8 @@ class Queries:
 
         ``time_limit`` is in seconds. Where it is too short for a max-weight set, the best one so far is
         returned; ``exact`` is then False, ``upper_bound`` is what was proven by then, and ``factor`` the
-        share of the largest weight that the set has for certain. Elements of negative weight are chosen where
-        others need them, or a lower limit does.
+        share of the largest weight that the set is proven to have. Elements of negative weight are chosen
+        where others need them, or a lower limit does.
 
         >>> from swapwise import SetPacking
         >>> SetPacking([{1, 2}, {2, 3}, {3, 4}]).max_weight([2.0, 3.0, 2.0], time_limit=10.0)
@@ -256,7 +256,7 @@ class Queries:
 
 
 class Constraint(Queries, ABC):
-    """A family of independent sets, the sets that may be chosen: what searches and proofs ask of it.
+    """A family of independent sets, the sets that may be chosen, as searches and proofs use it.
 
     It holds ∅, and every other set of it has an element without which it is still in the family, so that each
     can be built one element at a time. Most families hold all subsets of their sets: these are an
@@ -745,7 +745,7 @@ class IndependenceSystem(Constraint):
     ----------
     p : int or None
         The p of a p-exchange system (:func:`smallest_p`), 1 for a matroid; None, as it is by default, if
-        nothing is said. Up to 12 elements it is verified; beyond that, ``assumptions`` name it.
+        it is unknown. Up to 12 elements it is verified; beyond that, ``assumptions`` name it.
 
     See Also
     --------

@@ -25,7 +25,7 @@ class Graphic(Matroid):
     ----------
     edges : iterable of (hashable, hashable), or a networkx graph
         The edges as pairs of vertices. Of a graph, its edges in its own order; directions and
-        weights are not looked at.
+        weights are ignored.
 
     See Also
     --------
@@ -137,7 +137,7 @@ class _Trees:
         self._parent = list(range(n_vertices))
 
     def join(self, u: int, v: int) -> bool:
-        """Join the trees of two vertices; False if they are in the same one already."""
+        """Join the trees of two vertices; False if they are the same tree already."""
         root_u, root_v = self._root(u), self._root(v)
         self._parent[root_u] = root_v
         return root_u != root_v

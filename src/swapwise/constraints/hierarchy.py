@@ -442,8 +442,8 @@ class Hierarchy(Constraint):
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         start, waiting = np.asarray(support, dtype=np.intp).tolist(), as_order(order).tolist()
         chosen, lost = {*start, *self.forced.tolist()}, self._lost
-        asked = {*start, *waiting}
-        allowed = asked | chosen
+        listed = {*start, *waiting}
+        allowed = listed | chosen
         for element in start:
             chosen |= next((way for way in self._ways(chosen, element) if way <= allowed), set())
         while waiting and len(chosen) < self.size:
@@ -460,7 +460,7 @@ class Hierarchy(Constraint):
                 else:
                     chosen |= {element, *more}
             waiting = later if len(later) < len(waiting) else []
-        return np.array(sorted(chosen & asked), dtype=np.intp)
+        return np.array(sorted(chosen & listed), dtype=np.intp)
 
     @override
     def max_size(self) -> int:

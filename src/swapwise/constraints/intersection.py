@@ -50,8 +50,8 @@ class Intersection(Constraint):
 
     Of p matroids it is a p-matroid intersection, and of families of groups with limited places (``Uniform``,
     ``Partition``, ``BMatching``, ``SetPacking``, ``Conflicts``) a p-exchange system: these keep the theorems
-    of the paper. Any other intersection is searched all the same, by moves that add one element and drop what
-    excludes it and up to two more (:class:`~swapwise.constraints.larger_moves.LargerMoves`), and its answers
+    of the paper. Any other intersection is searched by moves that add one element and drop those that
+    exclude it and up to two more (:class:`~swapwise.constraints.larger_moves.LargerMoves`), and its answers
     can be proven, but no theorem is known. With lower limits among them, moves lead from sets that meet these
     to others that do.
 
@@ -76,7 +76,7 @@ class Intersection(Constraint):
 
     See Also
     --------
-    Partition, Knapsack, Conflicts, Hierarchy : what is often combined.
+    Partition, Knapsack, Conflicts, Hierarchy : often combined.
 
     References
     ----------
@@ -662,7 +662,7 @@ def _groups_of(part: Constraint, *, nested: bool = False) -> GroupTable | None:
         return None
     group, capacity = known
     group = group[:, None].copy() if group.ndim == 1 else group.copy()
-    if isinstance(part, Restriction):  # what is forced out goes to a group without a place
+    if isinstance(part, Restriction):  # elements forced out go to a group without a place
         group[~part._kept] = -1
         group[~part._kept, 0] = len(capacity)
         return group, np.append(capacity, 0)

@@ -36,10 +36,10 @@ MOST_ITERATIONS = 1_000_000
 class Knapsack(IndependenceSystem):
     """Sets whose total cost is within a budget: money, minutes of lab time, bytes to transmit.
 
-    A move adds one element and drops nothing, one element, or two if neither alone makes room. There is no
-    theorem on such a search; ``result.guarantee`` has what is certain of its answer, and ``certify`` and
-    ``exact`` prove how good it is. Searches begin with the better of two greedy sets, by gain and by gain per
-    cost (``start="greedy"`` and ``start="density"``).
+    A move adds one element and drops nothing, one element, or two if neither alone makes room. There is
+    no theorem on such a search; ``result.guarantee`` bounds how good its answer is from the run itself,
+    and ``certify`` and ``exact`` prove how good it is. Searches begin with the better of two greedy sets,
+    by gain and by gain per cost (``start="greedy"`` and ``start="density"``).
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class Knapsack(IndependenceSystem):
         if not finished:
             return None
         support = np.sort(np.concatenate([held, free, paid[chosen]]))
-        # The price of what is left of the budget: the weight per share of the first that does not fit.
+        # The price of the budget: the weight per share of the first element that does not fit.
         in_turn = paid[np.argsort(-weights[paid] / share[paid], kind="stable")]
         first = np.searchsorted(np.cumsum(share[in_turn]), room, side="right")
         price = weights[in_turn[first]] / share[in_turn[first]] if first < len(in_turn) else 0.0

@@ -39,7 +39,7 @@ class _PartialMoves:
 
 
 class LargerMoves(ListedLater):
-    """All moves that add one element, with its missing predecessors, and drop or add more than one in all.
+    """All moves that add one element, with its missing predecessors, and add or drop several in all.
 
     A move drops all chosen elements that exclude what is added, and besides up to ``most_units`` units (two,
     for most families), or as many as it adds elements: as few as make room. A unit is a chosen element with

@@ -30,9 +30,9 @@ LARGEST_GRID = 1_000_000
 class Matroid(IndependenceSystem):
     """An independence system in which all maximal subsets of any set have the same size.
 
-    A new family only has to write ``_is_independent``. Swaps are then found by asking it; override
-    ``_swap_mask`` where they can be had for all pairs at once, and ``extend`` where a base can be grown
-    faster than by one question per element.
+    A new family only has to write ``_is_independent``. Swaps are then found by testing each; override
+    ``_swap_mask`` where there is a faster way for all pairs at once, and ``extend`` where a base can be grown
+    faster than by one test per element.
 
     See Also
     --------

@@ -73,7 +73,7 @@ class OracleMatroid(Oracle, Matroid):
     ------
     ValueError
         If an axiom is broken, with the sets that break it. Up to 12 elements all sets are verified. Beyond,
-        some 4000 questions verify pairs and random exchanges, and every set that a search meets is looked at;
+        some 4000 questions verify pairs and random exchanges, and every set that a search meets is checked;
         what was not verified is named by ``assumptions``, and by every certificate that rests on it.
 
     See Also

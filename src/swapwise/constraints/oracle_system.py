@@ -34,8 +34,8 @@ class OracleSystem(Oracle):
 
     Moves add one element and drop the least that must go: all inclusion-minimal sets of chosen elements that
     make room for it where they are few, else all single elements that do and some larger sets. There is no
-    theorem on such a search; ``result.guarantee`` has what is certain of its answer, and ``certify`` and
-    ``exact`` prove what they prove by bounds that hold for every downward-closed family. With ``p``, moves
+    theorem on such a search; ``result.guarantee`` bounds how good its answer is from the run itself, and
+    ``certify`` and ``exact`` use bounds that hold for every downward-closed family. With ``p``, moves
     add up to q elements and drop up to ``pq − q + 1``, all that do, and ``result.guarantee`` has the theorem.
 
     Parameters
@@ -46,7 +46,7 @@ class OracleSystem(Oracle):
         Gets a sorted integer array and returns True or False, for the same set always the same. ∅ has to be
         independent, and every subset of an independent set.
     size : int, optional
-        Allow no more elements than this; the function is not asked about larger sets. Proofs are much faster
+        Allow no more elements than this; the function is not called for larger sets. Proofs are much faster
         if it is small.
     p : int, optional
         Say that the family is a p-exchange system, as the paper's Definition 3 has it (:func:`smallest_p`).

@@ -64,7 +64,7 @@ class DenseMatrix(Matrix):
             return coef[used] @ self.columns(used)
         if not self.is_float32:
             return np.asarray(self._array @ coef)
-        step = max(1, BLOCK_ENTRIES // len(coef))  # a product with doubles copies what is single
+        step = max(1, BLOCK_ENTRIES // len(coef))  # a product with doubles copies the floats
         starts = range(0, self.n_samples, step)
         return np.concatenate([self._array[begin : begin + step] @ coef for begin in starts])
 

@@ -111,7 +111,7 @@ class IntegerProgram:
             if best is None and bound == -np.inf:
                 return MaxWeight(held, 0.0, bound=-np.inf)
         except OutOfTime:
-            pass  # the best set and the bound so far hold all the same
+            pass  # the best set and the bound so far are valid
         if best is None:
             best = self._constraint.extend(held, np.argsort(-weights, kind="stable")[: (weights >= 0).sum()])
             if not self._constraint._is_answer(best):  # its weight proves nothing
