@@ -120,7 +120,6 @@ def _parts_of(constraint: Constraint) -> tuple[Constraint, ...]:
 
 
 def _claims(constraint: Constraint) -> list[str]:
-    """Return sentences for the methods of a class from outside this library, which nothing verifies."""
     used = USED_BY_PROOFS if constraint.p is None else (*USED_BY_PROOFS, *USED_BY_THEOREMS)
     claims = {name: f"that {name} of {constraint!r} is right" for name in used}
     if constraint.p is not None and constraint.p > 1:
@@ -294,7 +293,6 @@ class Axioms:
     # -- at random ----------------------------------------------------------------------------------
 
     def _verify_some(self, clock: Clock) -> None:
-        """Verify pairs of elements, and maximal subsets of random sets, until questions or time run out."""
         n, rng = self.system.n, np.random.default_rng(0)
         with suppress(OutOfTime):
             self._verify_pairs(np.sort(rng.permutation(n)[:MOST_PAIRED]), Clock(SECONDS / 2))

@@ -520,10 +520,7 @@ class Constraint(Queries, ABC):
     def _by_program(
         self, weights: FloatArray, clock: Clock, *, with_negative: bool = False
     ) -> MaxWeight | None:
-        """Return a max-weight set by the integer program, if there is one.
-
-        Forced elements count towards the limits, but those of negative weight are left out of the answer.
-        """
+        """Return a max-weight set by the integer program, without forced elements of negative weight."""
         if self._program is None:
             return None
         free, idle = weights.copy(), self.forced[weights[self.forced] < 0]

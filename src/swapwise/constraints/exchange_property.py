@@ -190,7 +190,6 @@ def _has_map(conflicts: CircuitParts, p: int, clock: Clock) -> bool:
     hits = [sum(u << v * width for v in range(height) if new >> v & 1) for new, u in conflicts]
 
     def found(chosen: int, allowed: int) -> bool:
-        """Return whether some allowed pairs complete those that are chosen."""
         clock.check()
         left = [hit & allowed for hit in hits if not hit & chosen]
         if not left:

@@ -46,7 +46,6 @@ class Needs(NamedTuple):
         return np.add.reduceat(chosen[self.others].astype(np.intp), self.begin[:-1])
 
     def listed(self, some: IndexArray | None = None) -> list[tuple[int, IndexArray]]:
-        """Return needs, all or some, as pairs of the element and its alternatives."""
         numbers = range(len(self.element)) if some is None else some.tolist()
         begin = self.begin.tolist()
         return [(int(self.element[c]), self.others[begin[c] : begin[c + 1]]) for c in numbers]
@@ -506,7 +505,6 @@ class Hierarchy(Constraint):
         return feasible & self._are_met(chosen, moves)
 
     def _touched(self, dropped: IndexArray) -> BoolArray:
-        """Return which needs lose an alternative in some of the drops."""
         goes = np.zeros(self.n + 1, dtype=bool)  # one more for padding to find
         goes[dropped] = True
         return self._needs.counts(goes[:-1]) > 0

@@ -559,7 +559,7 @@ def _flattened(constraints: tuple[Any, ...]) -> tuple[Constraint, ...]:
 
 
 def _merged(parts: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
-    """Return the parts with all hierarchies as one, at the end."""
+    """Return the parts, with all hierarchies as one at the end."""
     hierarchies = [part for part in parts if isinstance(part, Hierarchy)]
     if len(hierarchies) < 2:
         return parts
@@ -618,7 +618,6 @@ def _stacked(rows: list[Inequalities], n: int) -> Inequalities:
 
 
 def _as_packing(parts: tuple[Constraint, ...]) -> PackingSystem | None:
-    """Return the intersection as a packing, with the groups of all parts, if it is one."""
     known = [_groups_of(part) for part in parts]
     groups = [found for found in known if found is not None]
     return _joined_groups(groups, parts[0].forced) if len(groups) == len(known) else None

@@ -227,7 +227,6 @@ class Knapsack(IndependenceSystem):
 
 
 def _read_costs(costs: Any) -> tuple[FloatArray, list[str] | None]:
-    """Return the costs, one row per budget, and the names of the elements if they have any."""
     if hasattr(costs, "columns"):
         raise TypeError(
             "costs must be numbers, one for each element, got a frame: hand in one of its columns, or for "
@@ -252,7 +251,6 @@ def _read_costs(costs: Any) -> tuple[FloatArray, list[str] | None]:
 
 
 def _positions(keys: list[Any]) -> list[Any]:
-    """Return keys that are not names in the order of the elements: they must be positions."""
     if set(keys) != set(range(len(keys))):
         raise ValueError(
             f"costs must be by name (strings) or by position (0 to {len(keys) - 1}, each once), got some for "

@@ -153,7 +153,6 @@ class Laminar(Matroid):
         return int(max(self._sums(support)[0], self._tree.at_least[0]))
 
     def _with_places(self, size: int) -> Laminar:
-        """Return the same limits with another one on all elements."""
         return self.of_tree(self._tree._replace(capacity=np.append(size, self._tree.capacity[1:])))
 
     @override
@@ -362,7 +361,6 @@ def _read_limits(n: int, limits: Iterable[tuple[Iterable[int], int]]) -> tuple[l
 
 
 def _levels_of(parent: IndexArray) -> list[IndexArray]:
-    """Return the nodes of a tree by their depth, the root first."""
     depth, above = np.zeros(len(parent), dtype=np.intp), np.arange(len(parent))
     while above.any():
         depth += above > 0

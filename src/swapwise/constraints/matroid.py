@@ -99,7 +99,7 @@ class Matroid(IndependenceSystem):
 
     @cached_property
     def _nested(self) -> Laminar | None:
-        """The equivalent limits on nested sets, for sets that hold the forced elements, if there are any."""
+        """The equivalent limits on nested sets, if there are any."""
         from swapwise.constraints.laminar import Laminar
 
         tree = self.laminar_tree()

@@ -213,7 +213,6 @@ class PackingSystem(IndependenceSystem):
         return int(np.minimum(wanted, self._capacity).sum())
 
     def _widths(self, q: int) -> tuple[int, int]:
-        """Return the largest numbers of elements that a move adds and drops."""
         return q, self.p * q - q + 1
 
     def _candidates(self, support: IndexArray) -> IndexArray:

@@ -218,13 +218,11 @@ class Partition(Laminar):
 
 
 def _in_short(limits: dict[Hashable, int]) -> int | dict[Hashable, int]:
-    """Return the limit that all labels share, or else all limits."""
     different = set(limits.values())
     return different.pop() if len(different) == 1 else limits
 
 
 def read_labels(labels: Any, what: str = "labels") -> tuple[list[Hashable], list[str] | None]:
-    """Return the labels in order, and the names of the elements if they are given."""
     if isinstance(labels, str) or not isinstance(labels, Iterable) or hasattr(labels, "columns"):
         raise TypeError(
             f"{what} must be a flat collection with one label for each element, got a {type(labels).__name__}"

@@ -27,7 +27,6 @@ class Region:
 
     @classmethod
     def of(cls, constraint: Constraint) -> Region:
-        """Return the region of all independent sets that hold the forced elements."""
         inside, outside = np.zeros((2, constraint.n), dtype=bool)
         inside[constraint.forced] = True
         outside[constraint.loops()] = True
@@ -45,7 +44,7 @@ class Region:
         return part if self.constraint.hereditary else part._without_hopeless()
 
     def _without_hopeless(self) -> Region:
-        """Return the same sets, with the elements outside that none of them can hold."""
+        """Return the same sets, with all elements outside that none of them can hold."""
         fits = self.constraint.joinable(self.held, self.outside)
         return replace(self, outside=self.outside | ~(fits | self.inside))
 

@@ -20,7 +20,7 @@ ONE_IN = 2
 # Limit on the columns known by their triangle, unless more are requested at once.
 MOST_KNOWN = 1000
 
-# Numbers of each vector that are returned at a time.
+# Numbers of each vector that ``parts`` yields at a time, to save memory.
 NUMBERS_AT_ONCE = 2048
 
 # A function that computes what is not cached comes with the request: a cache that held a method of its owner
@@ -69,7 +69,6 @@ class VectorCache:
             return self._rows[places]
 
     def parts(self, elements: IndexArray, compute: Compute) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield the same vectors, a part of each at a time: that takes less memory."""
         for begin in range(0, self._width, NUMBERS_AT_ONCE):
             part = slice(begin, begin + NUMBERS_AT_ONCE)
             with self._lock:
@@ -145,7 +144,6 @@ class GramRows:
         return self.know(elements, compute)[0][elements]
 
     def parts(self, elements: IndexArray, compute: Compute) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield the same rows, a part of each at a time: that takes less memory."""
         matrix, _ = self.know(elements, compute)
         for begin in range(0, self._n, NUMBERS_AT_ONCE):
             part = slice(begin, begin + NUMBERS_AT_ONCE)

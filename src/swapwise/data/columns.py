@@ -70,7 +70,7 @@ class Columns(ABC):
 
     @abstractmethod
     def product_parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield the same products, a part of the features at a time."""
+        """Yield the same products, a part of the features at a time, to save memory."""
 
     @abstractmethod
     def gram(
@@ -184,7 +184,6 @@ class Columns(ABC):
 
     @cached_property
     def largest_entries(self) -> FloatArray:
-        """The largest absolute value in every column."""
         return np.concatenate([np.abs(columns).max(axis=1) for _, columns in self._parts()])
 
     def weighted_squares(self, weight: FloatArray) -> FloatArray:
@@ -263,8 +262,6 @@ class GramColumns(Columns):
 
 
 class ColumnSubset(GramColumns):
-    """Some columns of a design."""
-
     def __init__(self, whole: Columns, elements: IndexArray, gram: FloatArray) -> None:
         super().__init__(gram)
         self._whole, self._elements = whole, elements

@@ -79,27 +79,15 @@ BY_COLUMN = {
 class Design(Columns):
     """``A = diag(√weight) (X − shift) diag(1/scale)``, of which only ``AᵀV`` and a few columns are needed.
 
-    Without ``scale_rows``, ``A = (X − shift) diag(1/scale)``: means, deviations and inner products of columns
-    are weighted all the same, but columns, and their products with vectors, are not.
+    With ``centre``, the shift is the weighted mean of each column, with ``standardize`` the scale its
+    deviation. Without ``scale_rows``, ``A = (X − shift) diag(1/scale)``, for likelihoods, which weight
+    samples themselves: means, deviations and inner products of columns are weighted, but columns, and their
+    products with vectors, are not.
 
     Of sequential data, one pass also computes what will be needed next: the first pass the products with the
     target, products of a few columns those of others that are likely to follow. Views of a few columns have
     few coordinates, from their inner products or, where these would lose digits, from a
     :class:`TriangleCache`.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        The numbers X as they are stored.
-    sample_weight : array-like, optional
-        Weights of the samples: they turn weighted least squares into plain least squares.
-    centre, standardize : bool
-        Whether the weighted mean of each column is subtracted, and whether it is divided by its deviation.
-    target : array-like of shape (n_samples,), optional
-        The target, without weights; see :meth:`aimed_at`.
-    scale_rows : bool
-        Whether rows are multiplied by the square roots of their weights. Likelihoods weight their samples
-        themselves, and need rows as they are.
 
     >>> design = Design(DenseMatrix([[1.0, 5.0], [3.0, 5.0]]), centre=True)
     >>> design.columns(np.array([0, 1]))
@@ -152,7 +140,6 @@ class Design(Columns):
         self.row_scale = self._root_weight if self._has_weights and scale_rows else None
 
     def _begin_reading(self) -> None:
-        """Make the caches of columns of sequential data."""
         self._some_columns = ColumnCache(self.matrix)
         room = KEPT_COLUMNS_ENTRIES // self.n_samples
         self._used_columns = VectorCache(self.n_samples, room, room) if room else None
@@ -447,7 +434,6 @@ class Design(Columns):
         return self._to_gram(gram, first, second)
 
     def _gram_of_columns(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        """Return inner products of columns that are centred before they are multiplied."""
         self.matrix.count(len(first) + len(second))
         left = self._read(first, self.matrix.stored)
         if first is second:
@@ -474,7 +460,6 @@ class Design(Columns):
         return gram
 
     def _to_gram(self, gram: FloatArray, first: IndexArray | slice, second: IndexArray | slice) -> FloatArray:
-        """Turn inner products of stored columns into those of the design, in place."""
         if self._is_shifted:
             gram -= (self._weight.sum() * self.shift[first])[:, None] * self.shift[second]
         if self._is_scaled:
@@ -622,7 +607,7 @@ class Design(Columns):
     def reduce_some(
         self, elements: IndexArray, reduction: Callable[[IndexArray], Reduction], *rows: NDArray[Any]
     ) -> Any:
-        """Return the answer of a reduction that needs only these columns; see :meth:`ColumnCache.reduce`."""
+        """Return the answer of a reduction that needs only these columns."""
         return self._some_columns.reduce(elements, reduction, *rows)
 
     def _roots(self) -> tuple[FloatArray, ...]:
@@ -630,7 +615,6 @@ class Design(Columns):
 
 
 def _require_scale_of(columns: FloatArray, kept: IndexArray, extreme: IndexArray) -> None:
-    """Refuse extreme columns that are not standardised: their squares overflow or underflow."""
     sizes = np.ones(kept.max() + 1)
     sizes[extreme] = np.abs(columns).max(axis=1)[np.searchsorted(kept, extreme)]
     require_scale(sizes, "column {} of X")

@@ -39,7 +39,6 @@ def opened(X: Any, name: str = "X") -> Any:
 
 
 def is_chunked(X: Any) -> bool:
-    """Return whether X is read in chunks: a memory-mapped file, a Dask array or frame."""
     return is_mapped(X) or is_dask(X) or isinstance(X, (str, PathLike))
 
 

@@ -31,7 +31,6 @@ class Reduction(ABC):
 
 
 def merged(reduction: Reduction, answers: list[Any]) -> Any:
-    """Return the merged answers of consecutive chunks."""
     return reduce(reduction.merge, answers)
 
 

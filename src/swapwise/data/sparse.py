@@ -62,7 +62,6 @@ class SparseMatrix(Matrix):
         return Moments(mean, spread)
 
     def _places(self) -> tuple[IndexArray, IndexArray]:
-        """Return row and column of every entry that is stored."""
         lines = np.repeat(np.arange(len(self._stored.indptr) - 1), np.diff(self._stored.indptr))
         across = self._stored.indices
         return (lines, across) if self._stored.format == "csr" else (across, lines)

@@ -81,10 +81,7 @@ def runs_of(added: IndexArray) -> Iterator[slice]:
 def cheapest_in_each(
     lists: Iterable[MoveList], cost: FloatArray, n_added: int, n_dropped: int
 ) -> Iterator[MoveList]:
-    """Yield the cheapest drops of each list, in the given width: at least one list, possibly empty.
-
-    All moves that add the same must be in one list.
-    """
+    """Yield the cheapest drops of each list, which has all moves that add the same; at least one list."""
     moves = None
     for moves in lists:
         yield MoveList.joined([moves.cheapest(cost)], n_added, n_dropped)
