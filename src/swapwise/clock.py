@@ -128,8 +128,9 @@ class Budget:
 # Threads that compute, and those that nothing waits for any more.
 _computing: list[Thread] = []
 
-# Seconds that they are given when Python ends. HiGHS hears the signal, too, and most often stops soon.
-GRACE = 3.0
+# Seconds that they are given when Python ends: as many as a program has in its first turn in a thread. HiGHS hears
+# the signal, too, and most often stops at once; on a busy machine it may take a few seconds.
+GRACE = 10.0
 
 
 @atexit.register
