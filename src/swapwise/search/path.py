@@ -1,4 +1,4 @@
-"""Answers under growing constraints, each found from its neighbours."""
+"""Paths: answers under growing constraints, each found from its neighbours."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from swapwise.search.loop import Strategy, Trace, result_of, run, search, take_k
 from swapwise.search.plan import Plan, resolve
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 
-# The path is searched down and up again this many times; what changes after that is very little.
+# The path is searched down and up again this many times; further sweeps change very little.
 SWEEPS = 2
 
-# Every so often along the path a search begins afresh: where it is better, the neighbours learn of it. One by
-# models costs as much as a fit.
+# A search begins afresh at every third place, or every eighth if it is by models, which cost as much as a
+# fit. Where its answer is better, the neighbours' searches begin there.
 FRESH_EVERY, MODEL_EVERY = 3, 8
 
 
@@ -34,44 +34,28 @@ def warm_path(
     time_limit: float | None = None,
     all_or_nothing: bool = False,
 ) -> list[SearchResult]:
-    """Return an answer for each of some constraints; what one allows, those after it allow too.
+    """Return an answer for each of a sequence of growing constraints.
 
-    Going up, a local search begins at the answer before; going down, at the answer after, less what it can
-    spare best. The better answer stays, until nothing changes. As these alone may stay in a region that was
-    good for small sets, some searches begin afresh: with the first elements that a search from nothing under
-    the last constraint took, or, where the objective has second-order models, by strategies on these.
-
-    Other methods than local search cannot begin at a given set: they answer each constraint by itself.
+    Going up, a local search begins at the answer before; going down, at the answer after, less the elements
+    whose loss costs least. The better answer stays, until nothing changes. As these searches may all stay in
+    a region that was good for small sets, some begin afresh: with the first elements that a search from
+    nothing under the last constraint took, or, where the objective has second-order models, by strategies on
+    these. Methods other than local search cannot begin at a given set: they answer each constraint by itself.
 
     The history of an answer is the whole way to it, over the answers under other constraints: a step from one
-    to the next that drops elements is a "perturbation". After a keyboard interrupt, all answers are what they
-    are by then, with status INTERRUPTED.
+    to the next that drops elements is a "perturbation".
 
     Parameters
     ----------
-    objective : SparseObjective
     constraints : sequence of Constraint
-        Growing, and all with the same forced elements.
+        Growing: sets that one allows, those after it allow too. All have the same forced elements.
     plan : Plan
-        How to search; ``start`` is where the search under the first constraint begins, and ``max_iter`` holds
-        for every search.
-    seed : int
-        For methods that draw at random.
+        ``start`` is where the search under the first constraint begins; ``max_iter`` holds for every search.
     time_limit : float, optional
-        Seconds after which all answers are what they are by then: at worst that of the constraint before.
+        After so many seconds, all answers are the best by then: at worst that of the constraint before.
     all_or_nothing : bool
-        Let a keyboard interrupt through.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from swapwise import LeastSquares, Uniform
-    >>> from swapwise.search.plan import resolve
-    >>> objective = LeastSquares(np.eye(3), [1.0, 3.0, 2.0])
-    >>> constraints = [Uniform(3, size) for size in (1, 2, 3)]
-    >>> path = warm_path(objective, constraints, resolve(objective, constraints[0]))
-    >>> [result.support.tolist() for result in path]
-    [[1], [1, 2], [0, 1, 2]]
+        Let a keyboard interrupt through. By default, all answers are then the best by then, with status
+        INTERRUPTED.
     """
     walk = Walk(objective, constraints, plan, Clock(as_time_limit(time_limit)), seed)
     walk.run(all_or_nothing=all_or_nothing)
@@ -80,7 +64,7 @@ def warm_path(
 
 @dataclass
 class Answer:
-    """The best set so far under one constraint, how it was reached, and all sets where a search has been."""
+    """The best set so far under one constraint, the moves to it, and all sets that a search has visited."""
 
     support: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     value: float = -np.inf
@@ -90,7 +74,7 @@ class Answer:
 
 
 class Walk:
-    """The answers of a path, and the one state that goes from set to set: to build another is expensive."""
+    """The answers of a path, and the one state that moves from set to set: to build another is expensive."""
 
     def __init__(
         self,
@@ -109,7 +93,6 @@ class Walk:
         self._by_models = resolve(objective, constraints[0]).start == "model"
 
     def run(self, *, all_or_nothing: bool = False) -> None:
-        """Find all answers; after a keyboard interrupt, unless it is let through, they are what they are."""
         try:
             self.search()
         except KeyboardInterrupt:
@@ -118,7 +101,6 @@ class Walk:
             self.stop()
 
     def search(self) -> None:
-        """Find all answers."""
         if self._plan.rule is None:
             for place in range(len(self._constraints)):
                 self._search_from_nothing(place)
@@ -132,7 +114,7 @@ class Walk:
             self._explore()
 
     def stop(self) -> None:
-        """Keep what the search under way had found, and nowhere less than under the constraint before."""
+        """Keep the best of the search under way, and give no constraint less than the one before it."""
         place, trace = self._under_way
         value = self._objective._value(trace.support)  # an interrupt may have come in the middle of a move
         if value > self._answers[place].value:
@@ -144,7 +126,6 @@ class Walk:
             answer.status = Status.INTERRUPTED
 
     def _search_from_start(self) -> None:
-        """Search under the first constraint from where the plan says."""
         plan, constraint = self._plan, self._constraints[0]
         starts = [*plan.starts(self._objective, constraint), *plan.models(self._objective, constraint)]
         self._search(0, [], starts)
@@ -155,7 +136,7 @@ class Walk:
         return self._search(place, [])
 
     def _fresh_starts(self) -> dict[int, list[Event]]:
-        """Return ways to sets that owe nothing to smaller answers, for some places."""
+        """Return, for some places, histories of sets that were not found from smaller answers."""
         every = MODEL_EVERY if self._by_models else FRESH_EVERY
         places = range(len(self._constraints) - 1, 0, -every)
         if not places:
@@ -182,7 +163,6 @@ class Walk:
         return better
 
     def _backward(self) -> bool:
-        """Search from answers made smaller under the constraint before; return whether any got better."""
         better = False
         for place in reversed(range(len(self._constraints) - 1)):
             if not self._out_of_time:
@@ -191,25 +171,23 @@ class Walk:
         return better
 
     def _explore(self) -> None:
-        """Leave the local optima of all answers for better ones, as a search of one constraint does."""
         for place, constraint in enumerate(self._constraints):
             answer = self._answers[place]
             if self._out_of_time or answer.status is not Status.LOCAL_OPTIMUM:
                 return
             self._go_to(answer.support)
             explorers = self._plan.explorers(self._objective, constraint)
-            answer.seen.clear()  # where a search has been is where this one begins
+            answer.seen.clear()  # this search begins at a visited set
             self._search(place, answer.history, explorers)
 
     def results(self) -> list[SearchResult]:
-        """Return the answers, with values and coefficients computed afresh."""
         return [
             self._result(answer, constraint)
             for answer, constraint in zip(self._answers, self._constraints, strict=True)
         ]
 
     def _modelled(self, place: int) -> list[Event]:
-        """Return the moves that strategies on few elements make from the forced elements."""
+        """Return the moves of strategies on few elements, from the forced elements."""
         constraint = self._constraints[place]
         trace = Trace(constraint.forced)
         by_models = replace(self._plan, start="model", explores=False)
@@ -222,9 +200,9 @@ class Walk:
         return trace.history
 
     def _attempt(self, place: int, start: IndexArray, history: list[Event]) -> bool:
-        """Search from a set where no search has been; return whether that gave a better answer.
+        """Search from a set that no search has visited; return whether that gave a better answer.
 
-        ``history`` is the way to the set, or to one that it is a part of.
+        ``history`` leads to the set, or to one that it is a part of.
         """
         answer = self._answers[place]
         if start.tobytes() in answer.seen:
@@ -235,7 +213,7 @@ class Walk:
         return answer.value > before
 
     def _extended(self, history: list[Event], start: IndexArray) -> list[Event]:
-        """Return a way to a set with the step from where it ends to the set, if it does not end there."""
+        """Return a history with the step from its last set to ``start``, if they differ."""
         last = history[-1].support if history else self._constraints[0].forced
         step = move_between(last, start)
         if not (step.added or step.dropped):
@@ -247,7 +225,7 @@ class Walk:
         return [*history, event]
 
     def _search(self, place: int, history: list[Event], starts: Sequence[Strategy] = ()) -> list[Event]:
-        """Search from where the state is, up to where a search has been before; keep what is better."""
+        """Search from the state to where a search has been before; keep the better answer."""
         answer, constraint = self._answers[place], self._constraints[place]
         answer.seen.add(self._state.support.tobytes())
 
@@ -263,7 +241,7 @@ class Walk:
         budget = Budget(self._clock)
         try:
             main = plan.main(self._objective, constraint, rng)
-            if plan.start_is_given:  # its moves do not count
+            if plan.start_is_given:  # its moves do not count towards max_iter
                 run(starts, self._state, trace, budget)
                 starts = ()
             budget.moves = plan.max_iter
@@ -281,7 +259,7 @@ class Walk:
         return trace.history
 
     def _reduced(self, support: IndexArray, place: int) -> IndexArray:
-        """Return a subset that the constraint allows: drop what is missed least, one at a time."""
+        """Drop the elements of least loss, one at a time, until the constraint allows the set."""
         constraint = self._constraints[place]
         self._go_to(support)
         while not constraint._is_independent(self._state.support):
@@ -293,7 +271,7 @@ class Walk:
         return self._state.support
 
     def _losses(self) -> FloatArray:
-        """Return what dropping each of the chosen changes the value by, to second order if it has models."""
+        """Return the change of value when each chosen element is dropped, to second order by a model."""
         scored, chosen = self._state, self._state.support
         if isinstance(self._state, SparseState) and self._objective.scoring != "closed form":
             model = self._state.model(chosen)
@@ -316,7 +294,6 @@ class Walk:
         return result_of(self._objective, constraint, trace, answer.status, method, evaluated, seconds, tol)
 
     def _complete(self, answer: Answer, constraint: Constraint) -> None:
-        """Go on from an answer to one that meets all lower limits."""
         onward = [self._plan.main(self._objective, constraint, None)]
         strategies = onward if answer.status is Status.LOCAL_OPTIMUM else []
         budget, history = Budget(self._clock), answer.history

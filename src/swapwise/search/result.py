@@ -50,7 +50,7 @@ class Status(StrEnum):
 
 
 class Event(NamedTuple):
-    """One accepted move; this is a row of the history and what callbacks get.
+    """One accepted move: a row of the history, and the argument of callbacks.
 
     See Also
     --------
@@ -166,7 +166,7 @@ class SearchResult:
     filled: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     at_bound: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     n_passes: float | None = None
-    #: What works out the guarantee: it lies in a layer above, and needs the objective.
+    #: Computes the guarantee, by a package that imports this one, and needs the objective.
     _guarantee: Callable[[], Any] | None = field(default=None, repr=False)
 
     @property
@@ -196,7 +196,7 @@ class SearchResult:
         return None if self._guarantee is None else self._guarantee()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the way to the data."""
+        """Leave the data behind: the guarantee is pickled only if it has been computed."""
         return {**self.__dict__, "_guarantee": None}
 
     def to_frame(self) -> pd.DataFrame:
@@ -216,7 +216,6 @@ class SearchResult:
         return pd.DataFrame(rows, columns=names)
 
     def __repr__(self) -> str:
-        """Return a short description."""
         filled = f"filled={self.filled.tolist()}, " if len(self.filled) else ""
         return (
             f"SearchResult(value={self.value:.6g}, support={self.support.tolist()}, {filled}"

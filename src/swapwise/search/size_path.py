@@ -1,4 +1,4 @@
-"""Answers of every size, up to where a criterion says that more elements are not worth it."""
+"""Answers of every size, up to where a criterion is no longer improved by more elements."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from swapwise.search.path import Answer, Walk
 from swapwise.search.plan import Plan
 from swapwise.search.result import Event, SearchResult, Status
 
-# Growth ends this many elements, or a share of them, beyond the best size: criteria rise steadily there.
+# Growth ends at least this many elements beyond the best size: criteria rise steadily there.
 FEWEST_BEYOND = 5
 
-# Local searches are made this many sizes around the best: swaps seldom change which is best by more.
+# Local searches are made up to this many sizes from the best: swaps seldom move the best size further.
 AROUND = 2
 
 
 @dataclass(frozen=True, eq=False)
 class SizePath:
-    """The best set found of each size, from what is forced in upwards, and the size that was chosen."""
+    """The best set found of each size, from the forced elements upwards, and the size that was chosen."""
 
     supports: list[IndexArray]
-    #: What was measured of each, such as its log-likelihood
+    #: Of each, such as its log-likelihood
     measures: FloatArray
-    #: The place of the best
+    #: The index of the best
     best: int
     result: SearchResult
 
@@ -56,43 +56,24 @@ def size_path(
     A set is grown element by element, by exact gains where they are in closed form and else by gradients,
     until the loss has long been rising. Around the size of the least loss, local searches then swap elements,
     from their own set and from those of the sizes next to it; if that makes another size the best, they go on
-    around that one. Sizes further away keep what growing found.
+    around that one. Sizes further away keep the grown sets.
 
     Parameters
     ----------
-    objective : SparseObjective
-    constraint : Constraint
-        Sets of every size are within it.
     plan : Plan
         The rule of the local searches; other methods answer each size by themselves.
     measure : callable
-        What is to be known of a state, such as the log-likelihood of the fit.
+        A number of a state, such as the log-likelihood of the fit.
     loss : callable
-        What is to be small, of a measure and the size of its set.
+        Of a measure and the size of its set; to be minimised.
     largest : int, optional
         The largest size; by default the largest that the constraint has.
     beyond : float
         Growth ends this share of the best size beyond it, or five elements.
-    seed : int
-        For methods that draw at random.
     time_limit : float, optional
-        Seconds after which all answers are what they are by then.
+        After so many seconds, all answers are the best by then.
     all_or_nothing : bool
         Let a keyboard interrupt through; by default the result is the best by then.
-
-    Examples
-    --------
-    What is added has to gain more than 0.1:
-
-    >>> from swapwise import LeastSquares, Uniform
-    >>> from swapwise.search.plan import resolve
-    >>> objective, constraint = LeastSquares(np.eye(4), [1.0, 3.0, 2.0, 0.5]), Uniform(4, 4)
-    >>> plan = resolve(objective, constraint)
-    >>> path = size_path(objective, constraint, plan, lambda state: state.value, lambda f, k: 0.1 * k - f)
-    >>> path.best, path.result.support
-    (2, array([1, 2]))
-    >>> [support.tolist() for support in path.supports]
-    [[], [1], [1, 2], [0, 1, 2], [0, 1, 2, 3]]
     """
     most = constraint.max_size() if largest is None else min(largest, constraint.max_size())
     walk = _SizeWalk(objective, _Truncations(constraint, most), plan, Clock(as_time_limit(time_limit)), seed)
@@ -102,7 +83,7 @@ def size_path(
 
 
 class _Truncations(Sequence[Constraint]):
-    """A constraint with a limit on the size, from what is forced in upwards: made when they are asked for."""
+    """A constraint with a limit on the size, from that of the forced elements upwards, made on demand."""
 
     def __init__(self, constraint: Constraint, largest: int) -> None:
         self._constraint = constraint
@@ -126,12 +107,11 @@ class _Truncations(Sequence[Constraint]):
 
 
 class _SizeWalk(Walk):
-    """A walk over sizes that looks closely only where the loss is small."""
+    """A path over sizes with local searches only where the loss is small."""
 
     def judge_by(
         self, measure: Callable[[SparseState], float], loss: Callable[[float, int], float], beyond: float
     ) -> None:
-        """Say what is measured of a set, what is to be small, and how far growth goes on beyond the best."""
         self._measure, self._loss, self._beyond = measure, loss, beyond
         self._first = len(self._constraints[0].forced)
         self._measures = [np.nan] * len(self._answers)
@@ -147,7 +127,6 @@ class _SizeWalk(Walk):
             pass
 
     def path(self) -> SizePath:
-        """Return what was found."""
         best, reached = self._best(), self._reached()
         answers = self._answers[:reached]
         result = self._result(self._answers[best], self._constraints[best])
@@ -167,7 +146,6 @@ class _SizeWalk(Walk):
         return max(1, int(np.isfinite(self._losses_of).sum()))
 
     def _is_enough(self) -> bool:
-        """Return whether the loss has been rising for long."""
         best = self._best()
         return self._reached() > best + max(FEWEST_BEYOND, self._beyond * (self._first + best))
 
@@ -212,7 +190,7 @@ class _SizeWalk(Walk):
         return better
 
     def _install(self, place: int, support: IndexArray, value: float, history: list[Event]) -> None:
-        """Make a set the answer of its size; the state is there."""
+        """Make a set the answer of its size; the state must be there."""
         self._answers[place] = Answer(support, value, history=history)
         self._judge(place)
 

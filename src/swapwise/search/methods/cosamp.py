@@ -15,12 +15,12 @@ from swapwise.search.methods.base import Incumbent, SparseMethod
 from swapwise.search.methods.projection import Projection
 
 # Rounds end when this many in a row have led to no better set. Where merged sets have fewer elements than
-# there are samples, a set has almost always come back by then; elsewhere they may wander for long.
+# there are samples, a set has almost always come back by then; elsewhere sets may change for long.
 FRUITLESS = 10
 
 
 class MergeAndPrune(SparseMethod):
-    """What CoSaMP and GraSP share: merge, fit, prune, until that leads no further."""
+    """Rounds of CoSaMP and GraSP: merge, fit, prune, until sets repeat or get no better."""
 
     debias: bool
 
@@ -51,7 +51,7 @@ class MergeAndPrune(SparseMethod):
         best.restore()
 
     def _steepest(self, gradient: FloatArray, project: Projection, clock: Clock) -> IndexArray:
-        """Return two independent sets of longest gradients, the second of what the first left."""
+        """Return the union of two disjoint independent sets with the longest gradients."""
         weights = element_norms2(self._objective, gradient)
         first = project.heaviest(weights, clock)
         weights[first] = 0.0
