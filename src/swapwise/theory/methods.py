@@ -1,4 +1,4 @@
-"""What theorems say of the methods other than local search, by their names.
+"""Theorems on the methods other than local search, by name.
 
 A theorem needs a kind of constraint and constants of the objective; the proofs that are not the cited papers'
 own are in the documentation, "How good is my answer?".
@@ -28,11 +28,7 @@ FLAT = "more features than samples, collinear columns, or too many for more than
 
 
 def flat(name: str) -> Guarantee:
-    """Return that nothing is guaranteed where u does not bend enough.
-
-    >>> flat("m_2s")
-    vacuous (m_2s is 0 (more features than samples, ...): a ridge makes it positive)
-    """
+    """Return an empty guarantee because u has no curvature."""
     return nothing(f"{name} is 0 ({FLAT}): a ridge makes it positive")
 
 
@@ -41,27 +37,25 @@ FLAT_RATIO = nothing("γ is 0: single elements do not show the value of sets")
 
 @dataclass(frozen=True)
 class Case:
-    """A run of a method: under which constraint, with which constants, and how far it came."""
+    """A run of a method: its constraint, the constants of the objective, and its rounds."""
 
     name: str
     constraint: Constraint
-    #: γ, β and α; from m and M where these are all that is known
+    #: γ, β and α; from m and M if nothing else is known
     ratios: SubmodularityRatios
     #: m and M, if they are known
     constants: RestrictedConstants | None = None
-    #: How many rounds were completed; None if the method came to its own end
+    #: The number of completed rounds; None if the method came to its own end
     T: int | None = None
-    #: What is on the record of the run, and the options of the method
+    #: The details of the run on the record, and the options of the method
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def s(self) -> int:
-        """The size of the largest independent set."""
         return self.constraint.max_size()
 
     @property
     def linear(self) -> bool:
-        """Whether f is linear."""
         return self.ratios.submodular and float(self.ratios.alpha) == 0.0
 
     def number(self, name: str, default: float) -> float:
@@ -70,18 +64,16 @@ class Case:
         return float(found) if isinstance(found, (int, float)) else default
 
     def is_flat(self) -> Guarantee | None:
-        """Return that nothing is guaranteed, if γ is known to be no more than 0."""
+        """Return an empty guarantee if γ is not known to be positive."""
         if float(self.ratios.gamma_s) > 0:
             return None
         return FLAT_RATIO if self.constants is None else flat("m_s")
 
 
 def promise_of(case: Case) -> Guarantee:
-    """Return what the theorem on a method says of a run.
+    """Return what the theorem on a method guarantees for a run.
 
     >>> submodular = SubmodularityRatios.of_submodular()
-    >>> promise_of(Case("greedy", Uniform(10, 2), submodular))
-    at least 0.75 of the optimum (Nemhauser, Wolsey and Fisher 1978: 1 − (1 − 1/s)^T)
     >>> promise_of(Case("modular", Uniform(10, 2), submodular, T=0))
     vacuous (modular did not come to its end)
     """
@@ -190,7 +182,7 @@ def _modular_by_eigenvalues(
     constraint: Constraint, constants: RestrictedConstants, factor: float
 ) -> Guarantee:
     low, theorem = "m_1", "Proposition 25 of Fujii 2020"
-    if len(constraint.forced):  # the gain of an element beside these bends with all of their coefficients
+    if len(constraint.forced):  # gains beside forced elements curve with all of their coefficients
         low, theorem = "m_s", "modular approximation"
     c = {letter: float(getattr(constants, letter)) for letter in dict.fromkeys((low, "m_s", "M_1", "M_s"))}
     zero = [letter for letter in c if c[letter] <= 0]
@@ -221,14 +213,11 @@ def _residual(case: Case) -> Guarantee:
 
 
 def fixed_set_ratio(m_2s: float, m_s: float, step: float, head: float = 1.0) -> float:
-    """Return the share of the optimum that a fixed set of hard thresholding has for certain.
+    """Return the guaranteed share of the optimum of a fixed set of hard thresholding.
 
     A set S is fixed for a step η if its weights ``‖w_i + η g_i‖²`` are at least ``head`` times those of every
     independent set, with w the fit on S and g the gradient there. Then
     ``f(S) ≥ max f / (1 + (1/(m η² h) − min(1/(m η²), m)) / m_s)`` with m = m_2s and h = head.
-
-    >>> fixed_set_ratio(m_2s=0.5, m_s=0.5, step=1.0), fixed_set_ratio(m_2s=0.5, m_s=0.5, step=2.0)
-    (0.25, 1.0)
     """
     steep = 1 / (m_2s * step**2)
     return 1 / (1 + (steep / head - min(steep, m_2s)) / m_s)
@@ -255,9 +244,6 @@ def distorted_share(gamma: float, beta: float, phi: float, levels: float = inf) 
 
     ``γ²(1 − e^{−φ})/φ`` for ``φ ≥ β(1 − γ) + γ²``. With ℓ colours, φ stands for φ/β:
     ``γ²/(βφ) · (1 − (1 + φ/ℓ)^{−ℓ})`` for ``βφ ≥ β(1 − γ) + γ²``.
-
-    >>> round(distorted_share(1.0, 1.0, 1.0), 4), round(distorted_share(1.0, 1.0, 1.0, levels=4), 4)
-    (0.6321, 0.5904)
     """
     needed = beta * (1 - gamma) + gamma**2
     if levels == inf:
@@ -279,7 +265,6 @@ def _filmus_ward(case: Case) -> Guarantee:
 
 
 def _distorted(case: Case) -> Guarantee:
-    """Return the best over all φ that were visited: they come in falling order."""
     if not isinstance(case.constraint, Matroid):
         return nothing("distorted has a guarantee only under a matroid")
     if "phi" not in case.details:
@@ -287,6 +272,7 @@ def _distorted(case: Case) -> Guarantee:
     if (none := case.is_flat()) is not None:
         return none
     levels, last = case.number("levels", inf), float(case.details["phi"])
+    # The φ are tried in falling order, and the guarantee is the best over those up to the last one.
     planned = case.details.get("phis") or (PHIS if levels == inf else RATIOS)
     visited = {last, *(phi for phi in planned if phi >= last)}
     # γ is for A and B of up to s elements each, β for those with s together.
@@ -340,10 +326,10 @@ def _ordered(case: Case) -> Guarantee:
 
 
 class Theorem(NamedTuple):
-    """What is known of a method, in words and as a function of a case."""
+    """The guarantee of a method as a function of its run, and what the theorem needs, in words."""
 
     promise: Callable[[Case], Guarantee]
-    #: What it needs of the constraint, the objective and the run
+    #: Conditions on the constraint, the objective and the run
     needs: str
     #: Whether it holds without a p
     any_constraint: bool = False

@@ -181,13 +181,13 @@ def _enumerated(f: SetFunction, s: int) -> SubmodularityRatios:
 
 
 def _curvature(values: FloatArray, bits: IndexArray, masks: IndexArray, rounding: float) -> float:
-    """Return α: by how much the gain of an element may fall as the set grows, relative to itself."""
+    """Return α: the largest relative fall of the gain of an element as the set grows."""
     n, alpha = bits.shape[1], 0.0
     for element in range(n):
         without = bits[:, element] == 0
         gains = np.where(without, values[masks | (1 << element)] - values, np.inf)
         least = gains.copy()
-        for other in range(n):  # the least over all larger sets, one element more at a time
+        for other in range(n):  # the least over all larger sets, by one element at a time
             least = np.minimum(least, least[masks | (1 << other)])
         counts = without & (gains > rounding)
         alpha = max(alpha, float((1.0 - least[counts] / gains[counts]).max(initial=0.0)))

@@ -18,7 +18,7 @@ from swapwise.theory.statement import Guarantee, nothing
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What the theorems on local search need, by rule
+#: The needs of the theorems on local search, by rule
 NEEDS_OF_RULES = {
     "oblivious": "localizability, or m and M",
     "semi-oblivious": "m and M",
@@ -113,7 +113,7 @@ def _needs(name: str) -> str:
 def _promise(
     name: str, constraint: Constraint, constants: Constants, details: Mapping[str, Any] | None
 ) -> Guarantee:
-    """Return what is guaranteed for a method, or why nothing is: here a misfit is no error."""
+    """Return the guarantee of a method; where the constraint does not fit, the error is the reason."""
     if name in PIVOTS and name != "oblivious" and not isinstance(constants, RestrictedConstants):
         return nothing("the rule reads coefficients: its theorem needs RestrictedConstants")
     try:
