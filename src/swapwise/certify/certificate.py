@@ -16,8 +16,8 @@ from swapwise.search.result import Status
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# A bound that closes less than this part of what the value of all elements leaves open is trivial, too: the
-# share would rise by a quarter of a percentage point at most (r (1 − r) / 100 for a share of r).
+# A bound is trivial, too, if it closes less than this share of the distance to the value of all elements: the
+# ratio would rise by a quarter of a percentage point at most (r (1 − r) / 100 for a ratio of r).
 _WORTH = 0.01
 
 
@@ -145,10 +145,10 @@ class Certificate:
     @property
     def caveats(self) -> list[str]:
         """What has to be said with the verdict: what it assumes, and what is in doubt, a clause each."""
-        said = [f"assuming {'; and '.join(self.assumptions)}"] if self.assumptions else []
+        clauses = [f"assuming {'; and '.join(self.assumptions)}"] if self.assumptions else []
         if self.doubt and not self.optimal:  # which is not the reason if a better set was found
-            said.append(f"{'and' if self.better is not None else 'not more because'} {self.doubt}")
-        return said
+            clauses.append(f"{'and' if self.better is not None else 'not more because'} {self.doubt}")
+        return clauses
 
     @property
     def cut_short(self) -> str:
@@ -169,12 +169,11 @@ class Certificate:
         >>> certify(Linear([1, 3, 2]), Uniform(3, 2)).plot().get_xlabel()
         'time (seconds)'
         """
-        # Plots are a layer above, and loaded when they are first asked for.
+        # Plots are in a package that imports this one, and slow to load.
         axes: Axes = import_module("swapwise").plot_proof(self, ax)
         return axes
 
     def __repr__(self) -> str:
-        """Return what is proven."""
         better = [] if self.better is None else [f"a better set, {self.better_value:.6g}, was found"]
         return f"Certificate({'; '.join([self._proven(), *better, *self.caveats])})"
 
@@ -184,31 +183,22 @@ class Certificate:
         if not np.isfinite(self.upper_bound):
             return f"{self.verdict}: value {self.value:.6g}, and no upper bound on the optimum"
         value, bound = told_apart(self.value, self.bounds["all"] if self.trivial else self.upper_bound)
-        said = f"{self.verdict}: value {value}"
+        words = f"{self.verdict}: value {value}"
         if self.trivial:
-            return f"{said}, at most {bound} by all elements together"
-        return f"{said}, upper bound {bound}, by {self.kind}"
+            return f"{words}, at most {bound} by all elements together"
+        return f"{words}, upper bound {bound}, by {self.kind}"
 
 
 def proven_share(value: float, upper_bound: float, resolution: float) -> float:
-    """Return the share of the optimum that a value has at least; values within the resolution are equal.
-
-    >>> proven_share(3.0, 4.0, 1e-9), proven_share(4.0, 4.0, 1e-9), proven_share(-1.0, 4.0, 1e-9)
-    (0.75, 1.0, 0.0)
-    """
+    """Return the guaranteed share of the optimum; values within the resolution are equal."""
     return 1.0 if upper_bound <= value + resolution else max(0.0, value / upper_bound)
 
 
 def relative_gap(value: float, upper_bound: float, ceiling: float, resolution: float) -> float:
-    """Return how much more than a value the optimum can have, as a share of what is smaller.
+    """Return ``upper_bound − value`` as a share of the bound or of ``ceiling − value``, the smaller one.
 
-    That is the bound, or what the value leaves below the ceiling: where nearly all is explained, a bound that
-    is close to the value may still be far from it in what is unexplained. A gap is at most 1.
-
-    >>> round(relative_gap(0.9, 0.91, 1.0, 1e-9), 6), round(relative_gap(3.0, 4.0, np.inf, 1e-9), 6)
-    (0.1, 0.25)
-    >>> relative_gap(0.9, 1.0, 1.0, 1e-9), relative_gap(1.0, 1.0, 1.0, 1e-9)
-    (1.0, 0.0)
+    Where nearly all is explained, a bound that is close to the value may still be far from it in what is
+    unexplained. A gap is at most 1.
     """
     if upper_bound <= value + resolution:
         return 0.0
@@ -219,11 +209,7 @@ def relative_gap(value: float, upper_bound: float, ceiling: float, resolution: f
 
 
 def says_no_more(value: float, upper_bound: float, of_all: float) -> bool:
-    """Return whether a bound says no more about a value than that of all elements together, or hardly more.
-
-    >>> says_no_more(0.8, 0.999, 1.0), says_no_more(0.8, 0.9, 1.0)
-    (True, False)
-    """
+    """Return whether a bound is hardly closer to the value than that of all elements."""
     return not upper_bound - value < (1.0 - _WORTH) * (of_all - value)
 
 
@@ -238,9 +224,7 @@ def told_apart(value: float, upper_bound: float) -> tuple[str, str]:
 
 
 def percent(ratio: float) -> str:
-    """Return a share in percent, never rounded up: what is not proven is not said.
-
-    To a tenth, or to the first digit that is not a nine.
+    """Return a share in percent, never rounded up: to a tenth, or to the first digit that is not a nine.
 
     >>> percent(0.97), percent(0.999957), percent(1.0)
     ('97.0', '99.995', '100')

@@ -1,4 +1,4 @@
-"""How good an answer is, proven for this very instance; and the best answer, with the proof that it is."""
+"""Certificates for answers, and exact search: the best answer with a proof that it is."""
 
 from __future__ import annotations
 
@@ -231,12 +231,12 @@ def exact(
         n_passes=passes_of(objective),
         _guarantee=partial(Guarantee, 1.0, "proven", certificate.kind) if certificate.optimal else None,
     )
-    _ = result.guarantee  # worked out now, so that a pickled result has it
+    _ = result.guarantee  # computed now, so that a pickled result has it
     return result
 
 
 def _extended(first: SearchResult, tree: BranchAndBound, seconds: float) -> list[Event]:
-    """Return the moves of a search, and those to the better set that branching found, if it did."""
+    """Append the moves to the better set that branching found, if it did, to those of the search."""
     history, place = list(first.history), first.support
     if np.array_equal(place, tree.support):
         return history
@@ -262,7 +262,7 @@ def _as_max_nodes(max_nodes: int | None) -> int | None:
 
 
 def _proof_clock(clock: Clock, status: Status) -> Clock:
-    """Return how long proofs may take: no time at all if the search was interrupted."""
+    """Return the clock of the proof, without any time if the search was interrupted."""
     return Clock(0.0) if status == Status.INTERRUPTED else clock
 
 
@@ -292,7 +292,7 @@ def _answer(
     clock: Clock,
     show: Callable[[ProofState], None],
 ) -> tuple[IndexArray, float, Status, list[Event]]:
-    """Return the set to judge, its value, how its search ended, and the moves if the search was made here."""
+    """Return the answer, its value, the status of its search, and the moves if the search was made here."""
     if result is None:
         found = _first_search(objective, constraint, clock, show)
         return found.support, found.value, found.status, found.history

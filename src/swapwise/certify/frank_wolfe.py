@@ -19,7 +19,7 @@ from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.conjugates import along_rows, room
 from swapwise.override import override
 
-#: Finds a set of large weight, if not the largest, for a slope that gives the weights
+#: Returns a set of large weight, if not the largest, for weights
 Oracle = Callable[[FloatArray], IndexArray]
 
 # Weights below this are rounding: the set is dropped from the combination.
@@ -27,10 +27,10 @@ SMALLEST_WEIGHT = 1e-12
 
 NEWTON_STEPS, PAIRWISE_STEPS = 50, 60
 
-# A column of which less is left than this share of its square, beside others, is a combination of these.
+# A column counts as a combination of others if less than this share of its square is orthogonal to them.
 SPANNED = 1e-12
 
-# If free elements are farther than this from their optimum, relative to the value, nothing is proven.
+# Nothing is proven if free elements may add more than this to the value, as a share of it.
 FREE_TOLERANCE = 1e-7
 
 
@@ -75,7 +75,7 @@ class FrankWolfe(Relaxation):
         self.combination = combination
         self.point = combination.point(self.objective.n)
         self.point[self._free] = 1.0
-        # Where columns are collinear, steps may lead any way along them, and prove nothing if it is too far.
+        # Along collinear columns, steps may lead so far that nothing is proven.
         with np.errstate(over="ignore", invalid="ignore"):
             self._fit()
             value, gradient = self.objective.value_at(self.coef), self.objective.gradient_at(self.coef)
@@ -93,7 +93,7 @@ class FrankWolfe(Relaxation):
         r = r if box is None else box.clip(r)
         coef = embed(self.objective, used, root * r)
         self.used, self.value = used, self._penalised(coef, r, D)
-        if not self.value >= 0:  # where the last combination has led is no start for this one
+        if not self.value >= 0:  # the last coefficients are a poor start for this combination
             r, coef = np.zeros_like(r), np.zeros_like(coef)
             self.value = self._penalised(coef, r, D)
         factor = None
@@ -103,7 +103,7 @@ class FrankWolfe(Relaxation):
                 matrix = self._curvature(coef, rows, root.ravel(), D.ravel())
                 factor = Factor.of(matrix)
             slope = root * (self.objective.gradient_at(coef)[rows] + D * coef[rows]) - D * r
-            if box is not None:  # those that a bound stops stay where they are
+            if box is not None:  # coefficients that a bound stops do not move
                 slope = box.projected(slope, r)
                 factor = Factor.of(matrix, ((slope != 0) | ~box.at_bound(r)).ravel())
             step = factor.solve(slope)
@@ -164,11 +164,10 @@ class FrankWolfe(Relaxation):
     # -- the bound ----------------------------------------------------------------------------------
 
     def _left_over(self, value: float, gradient: FloatArray) -> float:
-        """Return what the slope of the free elements may still be worth; it is zero up to rounding.
+        """Bound what moving the free coefficients to their optimum would add; zero up to rounding.
 
-        That is, beyond their coefficients as they are, which bounds may stop while the slope is not zero.
-        By how far they can be from their best: no farther than their bounds allow, nor, in units of their
-        curvature, than values reach.
+        Bounds may stop them while the slope is not zero. They move no farther than their bounds allow, nor,
+        in units of their curvature, than values reach.
         """
         free = np.flatnonzero(self._free)
         if not len(free):
@@ -189,11 +188,8 @@ class FrankWolfe(Relaxation):
 
     @override
     def improve(self, target: float, precision: float) -> bool:
-        """Take one Newton step of φ over the convex combinations; return whether φ rose.
-
-        The second-order model of φ is maximised by pairwise Frank–Wolfe steps, which need no more
-        factorisations; only the true φ at its end does.
-        """
+        # One Newton step of φ over the convex combinations: the second-order model is maximised by pairwise
+        # Frank–Wolfe steps, which need no more factorisations; only the true φ at its end does.
         elements = np.unique(np.concatenate([*self.combination.sets, self.dual.support]))
         gap = self.dual.bound - self.value
         before, value, dual, start = self.combination, self.value, self.dual, self.point
@@ -237,10 +233,7 @@ class FrankWolfe(Relaxation):
         return curve
 
     def _oracle(self, elements: IndexArray) -> Oracle:
-        """Return the oracle for sets of the region among ``elements``.
-
-        It is greedy, as the exact set of largest weight may be expensive; the true φ asks for that.
-        """
+        """Return a greedy oracle for sets among ``elements``; exact max-weight sets may be expensive."""
         weights = np.full(self.objective.n, -1.0)
 
         def greedy(slope: FloatArray) -> IndexArray:
@@ -256,7 +249,7 @@ class Factor:
 
     factor: tuple[FloatArray, bool]
     scale: FloatArray
-    #: Which rows and columns were factored: those that are linear combinations of others are left out
+    #: The rows and columns that were factored, without linear combinations of others
     part: IndexArray
     size: int
 
@@ -264,8 +257,8 @@ class Factor:
     def of(cls, matrix: FloatArray, part: BoolArray | None = None) -> Factor:
         """Factor a positive semidefinite matrix, or a part of it, as far as it is not singular.
 
-        Free elements may be linear combinations of others. Such a direction is of no use, but an inverse that
-        hardly knows it from none goes so far along it that no number holds the coefficients.
+        Free elements may be linear combinations of others. Such directions are of no use, and along nearly
+        singular ones, coefficients would overflow.
         """
         rows = np.arange(len(matrix)) if part is None else np.flatnonzero(part)
         scale = np.sqrt(np.maximum(np.diag(matrix)[rows], 0.0))
@@ -276,10 +269,7 @@ class Factor:
         return cls((upper[:rank, :rank], False), scale[kept], rows[kept], len(matrix))
 
     def solve(self, right: FloatArray) -> FloatArray:
-        """Return the matrix's inverse times numbers, in their shape, the first of them in the first row.
-
-        Rows that were not factored are 0 in it.
-        """
+        """Return the inverse times ``right``, in the shape of ``right``; 0 in rows that were left out."""
         given = in_rows(right, self.size)
         solved = np.zeros_like(given)
         scaled = given[self.part] / self.scale[:, None]
@@ -291,12 +281,7 @@ class Factor:
 
 
 class ConvexCombination:
-    """A fractional set: independent sets and their weights, which sum to 1.
-
-    >>> combination = ConvexCombination([np.array([0, 1]), np.array([1, 2])], [0.5, 0.5])
-    >>> combination.point(3)
-    array([0.5, 1. , 0.5])
-    """
+    """A fractional set: independent sets and their weights, which sum to 1."""
 
     def __init__(self, sets: Iterable[IndexArray], weights: Iterable[float]) -> None:
         merged: dict[bytes, tuple[IndexArray, float]] = {}
@@ -316,12 +301,11 @@ class ConvexCombination:
         return np.minimum(point, 1.0)
 
     def blend(self, other: ConvexCombination, share: float) -> ConvexCombination:
-        """Return ``1 − share`` of this one plus ``share`` of another."""
         weights = np.append((1.0 - share) * self.weights, share * other.weights)
         return ConvexCombination([*self.sets, *other.sets], weights)
 
     def among(self, elements: IndexArray) -> ConvexCombination | None:
-        """Return the same with elements numbered by their places among some; sets that have others go."""
+        """Renumber elements by their positions in ``elements``; sets with other elements are dropped."""
         pairs = zip(self.sets, self.weights, strict=True)
         kept = [
             (np.searchsorted(elements, support), weight)
@@ -331,7 +315,7 @@ class ConvexCombination:
         return ConvexCombination(*zip(*kept, strict=True)) if kept else None
 
     def within(self, region: Region) -> ConvexCombination | None:
-        """Return the combination of those sets that are in a region, or None if none is."""
+        """Return the combination of the sets in a region, or None if there is none."""
         pairs = zip(self.sets, self.weights, strict=True)
         kept = [(support, weight) for support, weight in pairs if region.has(support)]
         return ConvexCombination(*zip(*kept, strict=True)) if kept else None
@@ -348,10 +332,9 @@ def pairwise_frank_wolfe(
 ) -> ConvexCombination:
     """Move weight between sets to raise ``slope·d − dᵀ curve d / 2``, where d is how far the point moves.
 
-    ``slope`` and ``curve`` are those of ``elements``, which no set goes beyond. Frank–Wolfe with
-    pairwise steps: weight moves from the set of the smallest slope to that of the largest. The oracle is
-    asked for another set only when the gap between the sets at hand is less than half of the Frank–Wolfe
-    gap that its last answer left.
+    ``slope`` and ``curve`` are those of ``elements``, which hold all sets. Frank–Wolfe with pairwise steps:
+    weight moves from the set of the smallest slope to that of the largest. The oracle is called only when the
+    gap between the known sets is less than half of the Frank–Wolfe gap that its last answer left.
     """
     position = np.full(elements.max(initial=-1) + 1, -1)
     position[elements] = np.arange(len(elements))
@@ -377,7 +360,7 @@ def pairwise_frank_wolfe(
                 best, count = count, count + 1
                 rows[best, position[support]] = 1.0
             elif local > gap:
-                last_gap = local  # nothing new for now: make the best of the sets at hand
+                last_gap = local  # no new set for now: go on with the known ones
             else:
                 break
         way = rows[best] - rows[worst]

@@ -1,4 +1,4 @@
-"""The record of a proof: how value and upper bound came closer to each other over time."""
+"""The record of a proof: value and upper bound over time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from swapwise.search.result import Event
 
-# A record with more events than this is thinned out: no picture shows more.
+# The most events of a record: no picture shows more.
 MOST_EVENTS = 1000
 
 
@@ -48,16 +48,9 @@ class ProofEvent(NamedTuple):
 
 
 class ProofHistory:
-    """Events that get better and better, and never too many of them.
+    """Events of growing value or falling bound, and never too many of them.
 
     The first are those of the search whose ``moves`` led to the answer, if there was one.
-
-    >>> history = ProofHistory([], value=2.0)
-    >>> history.note(ProofEvent(0.1, 2.0, 9.0, "all", 0))
-    >>> history.note(ProofEvent(0.2, 2.0, 9.0, "all", 0))  # nothing new
-    >>> history.note(ProofEvent(0.3, 3.0, 6.0, "branching", 4))
-    >>> [event.seconds for event in history.down_to(6.0)]
-    [0.0, 0.1, 0.3]
     """
 
     def __init__(self, moves: Iterable[Event], value: float) -> None:
@@ -82,7 +75,7 @@ class ProofHistory:
             self._thin_out()
 
     def down_to(self, upper_bound: float) -> tuple[ProofEvent, ...]:
-        """Return the events, without what they claim beyond the bound that is proven in the end.
+        """Return the events, with no bound below the one that is proven in the end.
 
         That is higher if values turn out to contradict an earlier bound, or to be uncertain.
         """
@@ -92,7 +85,7 @@ class ProofHistory:
         return (*claimed[:1], *better)
 
     def _thin_out(self) -> None:
-        """Leave out what closes a small part of the distance, by values alone: the same on every run."""
+        """Drop events that close a small part of the distance, by values alone: the same on every run."""
         self._least = max(2 * self._least, 1 / MOST_EVENTS)
         events, self._kept = self._kept, []
         for event in events:
@@ -100,7 +93,7 @@ class ProofHistory:
                 self._kept.append(event)
 
     def _is_worth_keeping(self, event: ProofEvent) -> bool:
-        """Return whether an event closes enough of the distance that the last one kept leaves."""
+        """Return whether an event closes enough of the distance that the last kept one leaves."""
         if not self._kept:
             return True
         first, before = self._kept[0], self._kept[-1]

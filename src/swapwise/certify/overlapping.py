@@ -1,4 +1,4 @@
-"""The best fractional set under limits on overlapping sets: proximal steps, and more limits where they lack.
+"""The best fractional set under limits on overlapping sets: proximal steps, and cuts for violated limits.
 
 Fractional sets within the limits need not be combinations of independent sets, but the bound that their
 coefficients prove is that of the constraint itself.
@@ -20,13 +20,13 @@ from swapwise.constraints.region import Region
 from swapwise.objectives.base import SparseObjective
 from swapwise.override import override
 
-# Limits with more room than this that cost nothing are dropped when others are added.
+# Limits with price 0 and more slack than this are dropped when others are added.
 LOOSE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class LimitedPoint(WorkingPoint):
-    """A fractional set and its coefficients, and the limits that have mattered so far, with their prices."""
+    """A fractional set and its coefficients, and the limits used so far, with their prices."""
 
     limits: Limits
     prices: FloatArray
@@ -76,7 +76,7 @@ class Overlapping(Proximal):
         region = self.region
         rooms = self._limits.capacity - self._limits.loads(region.inside.astype(float))
         limits = self._limits.having(~(region.inside | region.outside)).among(elements)
-        # What has room for all its elements is no limit.
+        # A set with a capacity for all its elements is no limit.
         self._useful = limits.loads(np.ones(len(elements))) > rooms
         limits = limits.only(self._useful)
         begin = np.searchsorted(limits.sets, np.arange(len(limits.capacity) + 1))
@@ -90,7 +90,7 @@ class Overlapping(Proximal):
         return gains
 
     def _cut(self) -> bool:
-        """Add limits that the fractional set violates and drop those that cost nothing; return whether."""
+        """Add limits that the fractional set violates and drop loose ones without a price; return whether."""
         if not self._matroids:
             return False
         limits, n = self._limits, len(self.point)
@@ -106,5 +106,5 @@ class Overlapping(Proximal):
         stays = (self._costs > 0) | (limits.loads(self.point) > limits.capacity - LOOSE)
         self._limits = limits.only(stays).with_others(found)
         self._costs = np.append(self._costs[stays], np.zeros(len(found.capacity)))
-        self.value = -np.inf  # what the fractional set holds is too much
+        self.value = -np.inf  # the fractional set violates the new limits
         return True

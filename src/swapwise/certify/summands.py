@@ -16,25 +16,27 @@ from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective, Summand
 from swapwise.override import override
 
-# All sets of all summands are enumerated beforehand, if that takes no more numbers than this: some seconds.
+# All sets of all summands are enumerated beforehand up to this many numbers and sets, which takes some
+# seconds.
 MOST_NUMBERS, MOST_SETS = 50_000_000, 200_000
 
-# Sets are evaluated in chunks of about this many numbers: a tenth of a second between looks at the clock.
+# Sets are evaluated in chunks of about this many numbers: a tenth of a second between checks of the clock.
 NUMBERS_AT_ONCE = 1_000_000
 
-# Steps of the prices, at the root and below it; and how many without a better bound halve the steps.
+# The most steps of the prices, at the root and below it; after IDLE_STEPS without a better bound, the step
+# length is halved.
 STEPS_AT_ROOT, STEPS_BELOW, IDLE_STEPS = 300, 30, 10
 
-# Steps are this share of what would close the gap if the bound fell all the way as it does here. They are
-# given up when they are smaller than the second.
+# Step lengths, as shares of those that would close the gap if the bound fell at a constant rate: they begin
+# at FIRST_STEP, and prices are final below LAST_STEP.
 FIRST_STEP, LAST_STEP = 1.0, 0.02
 
-# Elements are fixed, and prices chosen again for what is left, no more often than this.
+# The most rounds of fixing elements and choosing prices again
 MOST_ROUNDS = 8
 
 
 def complete_table(blocks: list[Summand], region: Region, clock: Clock) -> SetTable | None:
-    """Return the table of all independent sets of all summands, or None if there are too many sets."""
+    """Return the table of all independent sets of all summands, or None if there are too many."""
     found, numbers, count = [], 0, 0
     for block in blocks:
         sizes: list[IndexArray] = []
@@ -51,7 +53,7 @@ def complete_table(blocks: list[Summand], region: Region, clock: Clock) -> SetTa
 
 
 def _bounded(block: Summand, sizes: list[IndexArray], clock: Clock) -> Listed:
-    """Bound all sets of a summand, which come size by size."""
+    """Bound all sets of a summand, given size by size."""
     subsets = np.full((sum(map(len, sizes)), len(sizes) - 1), len(block.elements), dtype=np.intp)
     bounds, row = np.empty(len(subsets)), 0
     for equal in sizes:
@@ -66,7 +68,7 @@ def _bounded(block: Summand, sizes: list[IndexArray], clock: Clock) -> Listed:
 
 
 def _independent_subsets(block: Summand, region: Region, most: int, clock: Clock) -> Iterator[IndexArray]:
-    """Yield the sets of a block's elements that may be chosen, size by size, as rows of positions.
+    """Yield the independent sets of a block's elements, size by size, as rows of positions.
 
     It ends, not necessarily soon, when there are more than ``most`` of a size.
     """
@@ -88,8 +90,8 @@ def _independent_subsets(block: Summand, region: Region, most: int, clock: Clock
 class SummandNode(Node):
     """A region bounded by the sum over the maxima of its summands, each maximised by itself.
 
-    Prices make summands agree: they are chosen by subgradient steps (Lagrangian decomposition), after which
-    elements are fixed without which, or with which, no set is better than the target.
+    Prices make summands agree: they are chosen by subgradient steps (Lagrangian decomposition). Then elements
+    are fixed that all sets above the target have, or none.
     """
 
     kind = "blocks"
@@ -108,12 +110,12 @@ class SummandNode(Node):
         self.prices: SetPrices = given or table.no_prices()
         self._is_root = parent is None
         self._table = table
-        self._rows: IndexArray | None = None  # the sets of the region, while it is looked at
+        self._rows: IndexArray | None = None  # the sets of the region, computed on demand
         among = None if parent is None else parent._sets()
         choice = table.choose(table.within(region, among), self.prices)
         self._shares = table.shares(choice.chosen)
         self.bound = np.inf if parent is None else parent.bound
-        # What was fixed here and above leaves out sets up to this value: no bound may fall below it.
+        # Fixing here and above has ruled out sets up to this value: no bound may fall below it.
         self._floor: float = table.floor if parent is None else parent._floor
         self._note(choice)
 
@@ -133,12 +135,13 @@ class SummandNode(Node):
             choice = self.improve_prices(target, clock)
             if self.bound <= max(target, self._floor):
                 return
-            # Sets that are not in the table may be above the target, and have any elements.
+            # Sets that are not in the table may be above the target, and have any elements: none can be
+            # fixed.
             if self._table.floor > target or not self._fix(choice, target):
                 return
 
     def improve_prices(self, target: float, clock: Clock) -> Choice:
-        """Improve the prices by subgradient steps (Polyak), and return what is chosen at the best."""
+        """Improve the prices by subgradient steps (Polyak), and return the choice at the best."""
         table, rows = self._table, self._sets()
         best = choice = table.choose(rows, self.prices)
         prices, step, idle = self.prices, FIRST_STEP, 0
@@ -168,7 +171,7 @@ class SummandNode(Node):
         self._floor = max(self._floor, target)
         slack = choice.bound - target
         scores = table.scores(self._sets(), self.prices)
-        # A better set has none of those that lose too much: the other summands cannot make up for it.
+        # No better set has a part that loses more than the slack: other summands cannot make up for it.
         self._rows = self._sets()[scores > choice.maxima[table.part[self._sets()]] - slack]
         with_it, without = table.losses(self._rows, self.prices, choice.maxima)
         is_open = ~(region.inside | region.outside)
@@ -207,5 +210,5 @@ class SummandNode(Node):
 
 
 def _product(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return what two losses of the bound are worth together: both halves count, the smaller one more."""
+    """Combine the losses of both parts to a score for branching; the smaller one counts most."""
     return np.minimum(first, second) + 0.01 * np.minimum(np.maximum(first, second), 1e300)
