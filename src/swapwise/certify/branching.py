@@ -66,17 +66,14 @@ class BranchAndBound:
 
     @property
     def cutoff(self) -> float:
-        """The bound at or below which a part is pruned."""
         return self.value + self.objective.resolution(self.value)
 
     @property
     def gap(self) -> float:
-        """The gap of the best set so far, as in a certificate."""
         return relative_gap(self.value, self.upper_bound, self.ceiling, self.cutoff - self.value)
 
     @property
     def n_open(self) -> int:
-        """The number of open parts, with the one that is being bounded."""
         return len(self._open) + (self._current is not None)
 
     @property
@@ -89,7 +86,6 @@ class BranchAndBound:
         return self._doubt if self.cutoff < self._leaf_bound == self.upper_bound else ""
 
     def run(self, clock: Clock, gap: float = 0.0, max_nodes: int | None = None) -> Status:
-        """Bound the whole, and split parts until the gap is small enough, or clock or nodes run out."""
         while self.is_open and (not self.n_nodes or self.gap > gap):
             if max_nodes is not None and self.n_nodes >= max_nodes:
                 return Status.ITERATION_LIMIT
@@ -120,7 +116,6 @@ class BranchAndBound:
         return len(self._open) * (BYTES_PER_PART + 2 * self.constraint.n) > MOST_BYTES
 
     def _split(self, node: Node, clock: Clock) -> list[Node]:
-        """Return the parts of a node that may hold a better set."""
         if node.bound > self.cutoff:
             self.n_nodes += 1
             parts = self._enumerated(node, clock, quick=True)

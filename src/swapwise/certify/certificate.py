@@ -190,7 +190,6 @@ class Certificate:
 
 
 def proven_share(value: float, upper_bound: float, resolution: float) -> float:
-    """Return the guaranteed share of the optimum; values within the resolution are equal."""
     return 1.0 if upper_bound <= value + resolution else max(0.0, value / upper_bound)
 
 
@@ -209,7 +208,6 @@ def relative_gap(value: float, upper_bound: float, ceiling: float, resolution: f
 
 
 def says_no_more(value: float, upper_bound: float, of_all: float) -> bool:
-    """Return whether a bound is hardly closer to the value than that of all elements."""
     return not upper_bound - value < (1.0 - _WORTH) * (of_all - value)
 
 

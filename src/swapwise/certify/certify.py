@@ -236,7 +236,6 @@ def exact(
 
 
 def _extended(first: SearchResult, tree: BranchAndBound, seconds: float) -> list[Event]:
-    """Append the moves to the better set that branching found, if it did, to those of the search."""
     history, place = list(first.history), first.support
     if np.array_equal(place, tree.support):
         return history
@@ -262,7 +261,6 @@ def _as_max_nodes(max_nodes: int | None) -> int | None:
 
 
 def _proof_clock(clock: Clock, status: Status) -> Clock:
-    """Return the clock of the proof, without any time if the search was interrupted."""
     return Clock(0.0) if status == Status.INTERRUPTED else clock
 
 
@@ -277,8 +275,6 @@ def _bar(what: str, progress: bool) -> AbstractContextManager[Callable[[ProofSta
 def _first_search(
     objective: SetFunction, constraint: Constraint, clock: Clock, show: Callable[[ProofState], None]
 ) -> SearchResult:
-    """Search for the set that a proof begins with, and show the values on the way."""
-
     def observe(move: Event) -> None:
         show(ProofState(move.value, n_passes=objective.n_passes))
 

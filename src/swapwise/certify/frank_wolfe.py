@@ -141,7 +141,6 @@ class FrankWolfe(Relaxation):
         return self.objective.value_at(coef) + 0.5 * float(shift.sum()) - 0.5 * float((D * r**2).sum())
 
     def _curvature(self, coef: FloatArray, rows: IndexArray, root: FloatArray, D: FloatArray) -> FloatArray:
-        """Return minus the second derivatives in r."""
         matrix = self._hessian(self.used, coef)
         by_level = max(1, len(matrix) // max(1, len(rows)))  # 1 also where levels curve alike
         shape = (len(rows), *(by_level,) * (coef.ndim - 1))
@@ -294,7 +293,6 @@ class ConvexCombination:
         self.weights /= self.weights.sum()
 
     def point(self, n: int) -> FloatArray:
-        """Return the fractional set: for each element, the total weight of the sets that hold it."""
         point = np.zeros(n)
         for support, weight in zip(self.sets, self.weights, strict=True):
             point[support] += weight
@@ -315,7 +313,6 @@ class ConvexCombination:
         return ConvexCombination(*zip(*kept, strict=True)) if kept else None
 
     def within(self, region: Region) -> ConvexCombination | None:
-        """Return the combination of the sets in a region, or None if there is none."""
         pairs = zip(self.sets, self.weights, strict=True)
         kept = [(support, weight) for support, weight in pairs if region.has(support)]
         return ConvexCombination(*zip(*kept, strict=True)) if kept else None

@@ -85,7 +85,6 @@ class ProofHistory:
         return (*claimed[:1], *better)
 
     def _thin_out(self) -> None:
-        """Drop events that close a small part of the distance, by values alone: the same on every run."""
         self._least = max(2 * self._least, 1 / MOST_EVENTS)
         events, self._kept = self._kept, []
         for event in events:
@@ -93,7 +92,6 @@ class ProofHistory:
                 self._kept.append(event)
 
     def _is_worth_keeping(self, event: ProofEvent) -> bool:
-        """Return whether an event closes enough of the distance that the last kept one leaves."""
         if not self._kept:
             return True
         first, before = self._kept[0], self._kept[-1]

@@ -48,7 +48,6 @@ NOISE = 1e-13
 
 
 def is_nearly_leaf(objective: SetFunction, region: Region) -> bool:
-    """Return whether a few splits make the region so small that bounds are not worth their time."""
     if not _is_quadratic(objective) or objective.bounds is not None:  # not in closed form
         return False
     room, candidates = _room(region), len(region.open)
@@ -91,7 +90,6 @@ def enumerate_leaf(
 
 
 def _fit_without_bounds(objective: SparseObjective, held: IndexArray) -> tuple[float, FloatArray]:
-    """Return the fit of a quadratic function without its bounds on coefficients."""
     if objective.bounds is None:
         return objective._fit(held)
     nothing = np.zeros(objective.n)
@@ -100,7 +98,6 @@ def _fit_without_bounds(objective: SparseObjective, held: IndexArray) -> tuple[f
 
 
 def _few_sets(region: Region, room: int) -> list[IndexArray] | None:
-    """Return all maximal independent sets of a region, if few enough to fit each; else None."""
     few = (
         comb(len(region.open), room) * (1 if isinstance(region.constraint, Matroid) else 2**room) <= FEW_FITS
     )
@@ -222,7 +219,6 @@ def _without_held(gram: FloatArray, held: BoolArray) -> tuple[FloatArray, float]
 
 
 def _independent_parts(region: Region, chosen: IndexArray) -> list[IndexArray]:
-    """Return the maximal independent sets among the elements chosen and those held."""
     region.clock.check()
     whole = np.union1d(region.held, chosen)
     if region.constraint._is_answer(whole):

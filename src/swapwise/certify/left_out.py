@@ -79,7 +79,6 @@ def _walk(
 
 
 def _pairs(inverse: FloatArray, coef: FloatArray, most: float) -> IndexArray:
-    """Return the pairs of columns that cost at most ``most``, one per row."""
     diagonal = np.maximum(np.diag(inverse), 1.0)
     ratio = inverse / diagonal[:, None]
     costs = (coef - ratio * coef[:, None]) ** 2 / np.maximum(diagonal - ratio * inverse, 1.0)

@@ -33,7 +33,6 @@ class Limits(NamedTuple):
 
     @classmethod
     def of(cls, sets: Iterable[tuple[IndexArray | Iterable[int], Any]], part: int = 0) -> Limits:
-        """Limit the numbers of elements of some sets, each given with its capacity."""
         pairs = [(np.asarray(list(members), dtype=np.intp), capacity) for members, capacity in sets]
         sizes = [len(members) for members, _ in pairs]
         members = np.concatenate([np.empty(0, dtype=np.intp), *(members for members, _ in pairs)])
@@ -59,16 +58,13 @@ class Limits(NamedTuple):
         return cls(members.astype(np.intp), sets.astype(np.intp), shares, rows.limit[kept], parts)
 
     def loads(self, values: FloatArray) -> FloatArray:
-        """Return the sum of values over each set."""
         weighted = self.shares * values[self.members]
         return np.bincount(self.sets, weighted, len(self.capacity)).astype(np.float64)
 
     def costs(self, prices: FloatArray, n: int) -> FloatArray:
-        """Return the cost of each element by the prices of its sets."""
         return np.bincount(self.members, self.shares * prices[self.sets], n).astype(np.float64)
 
     def having(self, kept: BoolArray) -> Limits:
-        """Restrict the sets to some of the elements."""
         return self._with_members(kept[self.members])
 
     def among(self, elements: IndexArray) -> Limits:
@@ -77,7 +73,6 @@ class Limits(NamedTuple):
         return some._replace(members=np.searchsorted(elements, some.members))
 
     def only(self, kept: BoolArray) -> Limits:
-        """Return some of the sets."""
         some = self._with_members(kept[self.sets])
         sets = (np.cumsum(kept) - 1)[some.sets]
         return some._replace(sets=sets, capacity=self.capacity[kept], part=self.part[kept])

@@ -37,8 +37,6 @@ class LimitedPoint(WorkingPoint):
 
 
 class Overlapping(Proximal):
-    """A fractional set within some limits, improved round by round, and the limits with it."""
-
     def __init__(
         self,
         objective: SparseObjective,

@@ -80,7 +80,6 @@ class Problem:
         return Problem(products, diagonal, elements, self.n_whole, ties)
 
     def shift_of_some(self, elements: IndexArray, clock: Clock) -> FloatArray:
-        """Return a shift of the curvature in some elements of a quadratic problem, and 0 for all others."""
         part, shift = self.objective.restricted(elements), np.zeros(self.objective.n)
         assert isinstance(part, Quadratic)
         shift[elements] = proportional_diagonal(part.H, clock=clock)
@@ -98,11 +97,9 @@ class Problem:
         return samples is None or size <= max(len(samples.weight), WIDE_PRODUCTS_UP_TO)
 
     def whole(self, support: IndexArray) -> IndexArray:
-        """Return a set of the elements in the numbers of the ground set."""
         return self.elements[support]
 
     def spread(self, values: FloatArray) -> FloatArray:
-        """Return values on the whole ground set: 0 for elements that are not in the problem."""
         everywhere = np.zeros(self.n_whole)
         everywhere[self.elements] = values
         return everywhere
@@ -116,7 +113,6 @@ def _scaled_bounds(
 
 
 def shift_of(objective: Quadratic, dependencies: partial[int | None], clock: Clock) -> FloatArray:
-    """Return a shift of the curvature, the same for all coefficients of an element."""
     by_row = proportional_diagonal(objective.H, dependencies, clock)
     if objective.groups is None:
         return by_row

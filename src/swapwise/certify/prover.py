@@ -57,7 +57,6 @@ class Prover:
         self.tree.notify = self._notify
 
     def run(self, clock: Clock, gap: float, max_nodes: int | None = None) -> Status:
-        """Prove bounds until the gap of the best set is small enough; return why it stopped."""
         self.status = Status.COMPLETE
         self.region = replace(self.region, clock=clock)
         try:
@@ -97,17 +96,14 @@ class Prover:
 
     @property
     def gap(self) -> float:
-        """The gap of the best set so far, as in a certificate."""
         bound = min(self.bounds.values(), default=np.inf)
         return relative_gap(self.tree.value, bound, self.tree.ceiling, self._resolution)
 
     def _best_kind(self) -> str:
-        """Return the kind of the best bound, or '' if there is none."""
         kind = min(self.bounds, key=lambda name: self.bounds[name], default="")
         return kind if self.bounds.get(kind, np.inf) < np.inf else ""
 
     def certificate(self, seconds: float, *, of_best: bool = False) -> Certificate:
-        """Certify the answer, or else the best set that was found."""
         support, value = (self.tree.support, self.tree.value) if of_best else (self.answer, self.value)
         kind = self._best_kind() or "all"
         doubt = self.tree.doubt
@@ -153,11 +149,9 @@ class Prover:
 
     @property
     def by_values_only(self) -> bool:
-        """Whether only values of sets bound the objective."""
         return isinstance(self.root, SetNode)
 
     def _simple_bounds(self, clock: Clock, *, thorough: bool) -> None:
-        """Prove the bounds that need no relaxation; of many coefficients only the cheapest."""
         objective, region, support = self.objective, self.region, self.answer
         is_sparse = isinstance(objective, SparseObjective)
         thorough |= not is_sparse or objective.n <= FEW_ELEMENTS

@@ -56,8 +56,6 @@ class WorkingPoint:
 
 
 class Proximal(Relaxation):
-    """A fractional set and its coefficients, improved round by round on a working set."""
-
     def __init__(
         self,
         objective: SparseObjective,
@@ -97,7 +95,6 @@ class Proximal(Relaxation):
     # -- the working set ----------------------------------------------------------------------------
 
     def _first_elements(self) -> IndexArray:
-        """Return the elements to begin with: all, or max-weight sets until they are many enough."""
         allowed = np.flatnonzero(~self.region.outside)
         if len(allowed) <= ALL_UP_TO:
             return allowed
@@ -154,7 +151,6 @@ class Proximal(Relaxation):
         return FINEST * max(abs(self._at), self.objective.scale)
 
     def _solve(self, target: float, precision: float) -> None:
-        """Move towards the best fractional set of the model."""
         self.region.clock.check()
         among = self._working_set
         among.follow(self.coef)
@@ -209,7 +205,6 @@ class Proximal(Relaxation):
     # -- values and the bound -----------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """Compute φ and the bound at the coefficients."""
         self._at, self._gradient = self.objective.value_and_gradient_at(self.coef)
         self.value = self._at + self._penalty()
         steepness = self._working_set.steepness(self.coef) if self.coef.any() else np.empty(0)

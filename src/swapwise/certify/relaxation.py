@@ -46,7 +46,6 @@ class Dual:
     support: IndexArray
 
     def bound_on(self, region: Region) -> float:
-        """Return the upper bound that the same point proves on a part of the region."""
         return self.base + region.max_weight(self.weights)[1]
 
 

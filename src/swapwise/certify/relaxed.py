@@ -43,8 +43,6 @@ WORTH_SHRINKING = 0.8
 
 
 class RelaxedNode(Node):
-    """A region with the best bound that dual points have proven so far."""
-
     kind = "relaxation"
 
     def __init__(self, problem: Problem, region: Region, parent: RelaxedNode | None = None) -> None:
@@ -125,7 +123,6 @@ class RelaxedNode(Node):
             self._aside = None
 
     def _whole_dual(self, dual: Dual, relaxation: Relaxation) -> Dual:
-        """Return the bound with the elements set aside."""
         if self._aside is None or not np.isfinite(dual.base):
             return dual
         weights = dual.weights.copy()
@@ -157,7 +154,6 @@ class RelaxedNode(Node):
         return len(self._open_aside) > 0 and self._relax().dual.bound <= target
 
     def _improve(self, target: float, clock: Clock) -> bool:
-        """Improve the fractional set a few times; return whether more steps may improve it further."""
         relaxation = self._relax()
         precision = PRECISION_AT_ROOT if self._is_root else PRECISION_BELOW
         for _ in range(IMPROVEMENTS):
@@ -182,7 +178,6 @@ class RelaxedNode(Node):
         return self._start if self._relaxation is None else self._relaxation.start
 
     def _begin(self) -> Relaxation:
-        """Build the relaxation, from the start that the last one left."""
         self._shift_the_basis()
         objective, region, start = self.objective, self.region, self._start
         if len(self._open_aside):
@@ -221,7 +216,6 @@ class RelaxedNode(Node):
     # -- a better diagonal --------------------------------------------------------------------------
 
     def _raise_diagonal(self, clock: Clock) -> bool:
-        """Move the diagonal to one that lowers the bound, if there is one; return whether."""
         relaxation = self._relax()
         kept = np.flatnonzero(~relaxation.region.outside)
         if not isinstance(self.objective, Quadratic) or self.objective.groups is not None:
@@ -249,7 +243,6 @@ class RelaxedNode(Node):
     # -- elements that are fixed --------------------------------------------------------------------
 
     def _fix(self, target: float) -> None:
-        """Fix by reduced cost the elements without which, or with which, no set can exceed the target."""
         assert self.dual is not None
         region = self.region.above(self.dual.weights, self.dual.base, target)
         if region is self.region:
@@ -265,7 +258,6 @@ class RelaxedNode(Node):
         self._relax()
 
     def _shrink(self) -> None:
-        """Drop the elements that are ruled out, if they are many."""
         kept = np.flatnonzero(~self.region.outside)
         if len(kept) > WORTH_SHRINKING * self.objective.n:
             return

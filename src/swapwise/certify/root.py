@@ -53,7 +53,6 @@ def relaxed_root(objective: SparseObjective, region: Region) -> RelaxedNode | No
 
 
 def relaxation_start(objective: SetFunction, constraint: Constraint, clock: Clock) -> IndexArray:
-    """Return a maximal independent set near the best fractional one."""
     region = replace(Region.of(constraint), clock=clock)
     root = relaxed_root(objective, region) if isinstance(objective, SparseObjective) else None
     if root is None:
@@ -73,7 +72,6 @@ def relaxation_start(objective: SetFunction, constraint: Constraint, clock: Cloc
 
 
 def _near_fractional(objective: SetFunction, region: Region, root: RelaxedNode) -> IndexArray:
-    """Return the best of the maximal independent sets that the fractional set of a node suggests."""
     fractional = root.fractional
     assert fractional is not None
     suggested = [region.greedy_set(fractional), root.whole(root.candidate())]

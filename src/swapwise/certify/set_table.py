@@ -34,8 +34,6 @@ class Rest(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The best set of every summand at some prices."""
-
     bound: float
     maxima: FloatArray
     chosen: FloatArray  # 1 for each copy that its summand has chosen, and 0 at the end
@@ -87,11 +85,9 @@ class SetTable:
         return rows[kept & ~outside[copies].any(axis=1)]
 
     def scores(self, rows: IndexArray, prices: SetPrices) -> FloatArray:
-        """Return the bounds of rows with the prices of their copies."""
         return self.values[rows] + prices.copies[self.copies[rows]].sum(axis=1)
 
     def choose(self, rows: IndexArray, prices: SetPrices) -> Choice:
-        """Let every summand choose its best set among some rows."""
         chosen, maxima = np.zeros(self.n_copies + 1), np.full(self.n_parts, -np.inf)
         part, scores = self.part[rows], self.scores(rows, prices)
         present, begin = np.unique(part, return_index=True)
@@ -125,12 +121,10 @@ class SetTable:
         return self.rest.thresholds + more, attractive
 
     def total(self, maxima: FloatArray, prices: SetPrices) -> float:
-        """Return the bound as the sum of the maxima of all summands."""
         back = prices.total * self.size
         return float(maxima.sum() + back + ROUNDING * (np.abs(maxima).sum() + abs(back)))
 
     def shares(self, chosen: FloatArray) -> FloatArray:
-        """Return the share of the copies of each element that were chosen."""
         count = np.bincount(self.element, chosen[:-1], minlength=len(self.n_copies_of))
         return count / np.maximum(self.n_copies_of, 1)
 

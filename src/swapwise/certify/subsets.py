@@ -33,13 +33,10 @@ class TooManySets(Exception):
 
 
 class Work:
-    """The number of sets bounded by all searches of one proof."""
-
     def __init__(self) -> None:
         self._done = 0
 
     def add(self, sets: int) -> None:
-        """Count sets that were bounded; raise TooManySets when there are too many."""
         self._done += sets
         if self._done > MOST_WORK:
             raise TooManySets
@@ -115,7 +112,6 @@ class SubsetSearch:
         return None
 
     def _list(self, subsets: IndexArray) -> None:
-        """Bound sets of equal size, and keep those above the threshold."""
         self._clock.check()
         self._work.add(len(subsets))
         bounds = self._summand.bounds(subsets)
@@ -129,7 +125,6 @@ class SubsetSearch:
             self._shorten()
 
     def _shorten(self) -> None:
-        """Raise the threshold until at most MOST_LISTED sets are above it."""
         subsets, bounds = np.concatenate(self._subsets), np.concatenate(self._bounds)
         priced = bounds + self._prices[subsets].sum(axis=1)
         self._threshold = float(np.partition(priced, -MOST_LISTED - 1)[-MOST_LISTED - 1])
@@ -156,7 +151,6 @@ def _is_worth_splitting(worth: FloatArray, excess: float, at_least: int, at_most
 
 
 def _combinations(candidates: IndexArray, size: int) -> Iterator[IndexArray]:
-    """Yield all sets of candidates of a size, in chunks of rows."""
     sets = combinations(candidates.tolist(), size)
     if size == 0:
         yield np.zeros((1, 0), dtype=np.intp)

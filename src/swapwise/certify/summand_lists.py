@@ -73,7 +73,6 @@ class SummandLists:
         self._begin = np.searchsorted(self._empty.owner, np.arange(len(blocks) + 1))
 
     def _largest(self, block: Summand) -> int:
-        """Return the largest number of a summand's elements in a set."""
         members = np.zeros(self._region.constraint.n)
         members[block.elements] = 1.0
         most = self._region.heaviest(members).upper_bound
@@ -84,7 +83,6 @@ class SummandLists:
         return SetTable(elements, lists, constraint.n, constraint.max_size(), floor, rest)
 
     def _of(self, v: int, copies: FloatArray) -> FloatArray:
-        """Return the entries of the copies of one summand."""
         return copies[self._begin[v] : self._begin[v + 1]]
 
     def begin(self, clock: Clock) -> None:
@@ -128,7 +126,6 @@ class SummandLists:
         return reach / len(self._blocks) + EQUAL * abs(self._value)
 
     def _slack(self) -> float:
-        """Return how much better than the answer a set could be."""
         return self._empty.total(self._best(), self.prices) - self._value
 
     def _positions(self, block: Summand) -> tuple[IndexArray, IndexArray]:
@@ -166,7 +163,6 @@ class SummandLists:
         return gains, losses
 
     def _improve(self, clock: Clock) -> None:
-        """Find better prices, and list all sets that matter at them; lists go deeper as long as needed."""
         while True:
             table = self._table(self.lists, rest=self._rest())
             node = SummandNode(self._objective, table, self._region, prices=self.prices)
@@ -193,7 +189,6 @@ class SummandLists:
     # -- lists --------------------------------------------------------------------------------------
 
     def _list(self, thresholds: FloatArray, clock: Clock, which: IndexArray | None = None) -> list[Listed]:
-        """List the sets of all summands, or of some, that exceed their thresholds at the prices."""
         lists = []
         for v in range(len(self._blocks)) if which is None else which.tolist():
             block, own = self._blocks[v], self._of(v, self.prices.copies)
@@ -212,7 +207,6 @@ class SummandLists:
         return priced
 
     def _best(self) -> FloatArray:
-        """Return a bound on all sets of each summand at the prices."""
         return np.array(
             [self._priced(v, each).max(initial=each.threshold) for v, each in enumerate(self.lists)]
         )

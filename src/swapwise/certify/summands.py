@@ -36,7 +36,6 @@ MOST_ROUNDS = 8
 
 
 def complete_table(blocks: list[Summand], region: Region, clock: Clock) -> SetTable | None:
-    """Return the table of all independent sets of all summands, or None if there are too many."""
     found, numbers, count = [], 0, 0
     for block in blocks:
         sizes: list[IndexArray] = []
@@ -53,7 +52,6 @@ def complete_table(blocks: list[Summand], region: Region, clock: Clock) -> SetTa
 
 
 def _bounded(block: Summand, sizes: list[IndexArray], clock: Clock) -> Listed:
-    """Bound all sets of a summand, given size by size."""
     subsets = np.full((sum(map(len, sizes)), len(sizes) - 1), len(block.elements), dtype=np.intp)
     bounds, row = np.empty(len(subsets)), 0
     for equal in sizes:

@@ -40,8 +40,6 @@ COLUMNS_UP_TO = 500
 
 @dataclass(frozen=True, eq=False)
 class Ties:
-    """Columns of which some are linear combinations of others."""
-
     #: One column of length 1 per row, in coordinates that leave inner products as they are
     columns: FloatArray
     lengths: FloatArray
@@ -161,7 +159,6 @@ class SetAside:
         return self.elements[(self.parts != 0).sum(axis=1) < size]
 
     def without(self, elements: IndexArray) -> SetAside | None:
-        """Drop some of the elements; None if none is left."""
         kept = ~np.isin(self.elements, elements)
         return SetAside(self.elements[kept], self.parts[kept], self.tied) if kept.any() else None
 

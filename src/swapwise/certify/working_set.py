@@ -72,7 +72,6 @@ class WorkingSet:
         self.renew(coef)
 
     def _read_columns(self, samples: SampleCurvature, known: IndexArray) -> None:
-        """Read the columns of rows that are new."""
         columns = np.empty((len(self.rows), len(samples.weight)), dtype=np.float32)
         _, here, there = np.intersect1d(self.rows, known, return_indices=True)
         if len(there):
@@ -84,7 +83,6 @@ class WorkingSet:
         self._scale_by(np.square(columns) @ samples.weight + samples.penalty[self.rows])
 
     def renew(self, coef: FloatArray) -> None:
-        """Use the curvature at some coefficients from now on."""
         if self._by_columns:
             curvature = self.objective.sample_curvature(coef)
             assert curvature is not None
@@ -98,7 +96,6 @@ class WorkingSet:
         self._H /= self.scale.T
 
     def follow(self, coef: FloatArray) -> None:
-        """Use the curvature at some coefficients, where that costs little."""
         if self._by_columns and self.objective.curvature_is != "hessian":
             self.renew(coef)
 
@@ -112,7 +109,6 @@ class WorkingSet:
         return np.ascontiguousarray(scaled)
 
     def bent(self, coef: FloatArray) -> FloatArray:
-        """Return minus the Hessian times scaled coefficients."""
         if not self._by_columns:
             return self._H @ coef
         weight, penalty = self._samples.weight, self._samples.penalty[self.rows]

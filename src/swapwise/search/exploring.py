@@ -95,7 +95,6 @@ class Exploring(Strategy):
         return []
 
     def _allow_more(self, explored: Exploration) -> None:
-        """Set the limit of work until the next better answer is found."""
         most = MOST_WORK if self._succeeded else FIRST_WORK
         self._most_work = min(self._most_in_all, explored.work + most * self._entries)
 

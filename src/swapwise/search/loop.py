@@ -45,7 +45,7 @@ class Strategy(ABC):
 
 
 class Trace:
-    """The record of a search: the current set, the moves that led there, and the observers of moves."""
+    """The current set, the moves that led there, and the observers of moves."""
 
     def __init__(
         self, support: IndexArray, observers: Iterable[Observer] = (), history: Sequence[Event] = ()
@@ -133,9 +133,9 @@ def search(
 ) -> SearchResult:
     """Search from a set; out of time or interrupted, the best set so far is the result.
 
-    The moves of ``starts`` do not count towards the limit on moves. ``history`` is what led to ``begin``, if
-    it is the answer of another search. An answer that misses a lower limit is completed, however the search
-    ended. With gains of at most ``tol`` times the value, elements count as worth nothing.
+    Only moves of ``strategies`` count towards the limit on moves. ``history`` led to ``begin``. An answer
+    that misses a lower limit is completed, however the search ended. Gains up to ``tol`` times the value are
+    nothing.
     """
     trace = Trace(begin, observers, history)
     state: State | None = None
@@ -217,7 +217,6 @@ def result_of(
     seconds: float,
     tol: float,
 ) -> SearchResult:
-    """Build the result from a record, with value and coefficients computed afresh."""
     require_independent(constraint, trace.support)
     coef, at_bound = None, trace.support[:0]
     if isinstance(objective, SparseObjective):
@@ -253,7 +252,6 @@ def require_independent(constraint: Constraint, support: IndexArray) -> None:
 
 
 def passes_of(objective: SetFunction) -> float | None:
-    """Return the number of passes over the data so far, rounded; None if they are not counted."""
     return None if objective.n_passes is None else round(objective.n_passes, 3)
 
 

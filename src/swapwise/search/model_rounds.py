@@ -54,7 +54,6 @@ class ModelRounds(Strategy):
 
     @classmethod
     def require(cls, objective: SetFunction, constraint: Constraint) -> None:
-        """Refuse objectives without second-order models."""
         if not has_model(objective):
             raise TypeError(
                 "start='model' needs second-order models, as least squares and likelihoods have; "
@@ -91,7 +90,6 @@ class ModelRounds(Strategy):
         return len(DAMPINGS) + PARTS * looks_at_all if perturbs else 1
 
     def _follow(self, state: SparseState, budget: Budget) -> Sequence[Step]:
-        """Go to the local optimum of the model, if that is better."""
         passes = state.objective.n_passes
         if passes is not None:
             notify(rounds=self._rounds, passes=passes, value=state.value)
@@ -147,7 +145,6 @@ class ModelRounds(Strategy):
     def _subproblem(
         self, state: SparseState, scores: Callable[[], FloatArray], damping: float = 0.0
     ) -> Subproblem | None:
-        """Return the model around the state on the candidates, or None if there is none."""
         if not self._failures:  # else the state has not moved
             self._candidates = self._best_candidates(state, scores)
         elements = self._candidates
@@ -193,7 +190,6 @@ class PerturbedSearch(Strategy):
 def _local_optima(
     subproblem: Subproblem, support: IndexArray, rng: np.random.Generator, clock: Clock
 ) -> LocalOptima:
-    """Search a model from a set and, if searches take next to no time, from perturbations of it."""
     work = len(subproblem.elements) * max(1, subproblem.system.max_size()) ** 2
     count = max(1, min(MOST_AT_ONCE, WORK_AT_ONCE // work))
     return subproblem.local_optima([support], count if subproblem.is_quick else 0, rng, clock)

@@ -34,28 +34,17 @@ def warm_path(
     time_limit: float | None = None,
     all_or_nothing: bool = False,
 ) -> list[SearchResult]:
-    """Return an answer for each of a sequence of growing constraints.
+    """Return an answer for each of a sequence of growing constraints with the same forced elements.
 
     Going up, a local search begins at the answer before; going down, at the answer after, less the elements
     whose loss costs least. The better answer stays, until nothing changes. As these searches may all stay in
     a region that was good for small sets, some begin afresh: with the first elements that a search from
     nothing under the last constraint took, or, where the objective has second-order models, by strategies on
-    these. Methods other than local search cannot begin at a given set: they answer each constraint by itself.
+    these. Methods other than local search answer each constraint by itself.
 
-    The history of an answer is the whole way to it, over the answers under other constraints: a step from one
-    to the next that drops elements is a "perturbation".
-
-    Parameters
-    ----------
-    constraints : sequence of Constraint
-        Growing: sets that one allows, those after it allow too. All have the same forced elements.
-    plan : Plan
-        ``start`` is where the search under the first constraint begins; ``max_iter`` holds for every search.
-    time_limit : float, optional
-        After so many seconds, all answers are the best by then: at worst that of the constraint before.
-    all_or_nothing : bool
-        Let a keyboard interrupt through. By default, all answers are then the best by then, with status
-        INTERRUPTED.
+    The history of an answer is the whole way to it, over the answers under other constraints; a step to the
+    next one that drops elements is a "perturbation". ``plan.max_iter`` holds for every search. Out of time
+    or, unless ``all_or_nothing``, after a keyboard interrupt, all answers are the best by then.
     """
     walk = Walk(objective, constraints, plan, Clock(as_time_limit(time_limit)), seed)
     walk.run(all_or_nothing=all_or_nothing)
@@ -131,7 +120,6 @@ class Walk:
         self._search(0, [], starts)
 
     def _search_from_nothing(self, place: int) -> list[Event]:
-        """Search under a constraint from its forced elements; return the moves."""
         self._go_to(self._constraints[place].forced)
         return self._search(place, [])
 
@@ -153,7 +141,6 @@ class Walk:
         return starts
 
     def _forward(self, fresh_starts: dict[int, list[Event]]) -> bool:
-        """Search from every answer under the next constraint; return whether any answer got better."""
         better = False
         for place in range(1, len(self._constraints)):
             before = self._answers[place - 1]
@@ -187,7 +174,6 @@ class Walk:
         ]
 
     def _modelled(self, place: int) -> list[Event]:
-        """Return the moves of strategies on few elements, from the forced elements."""
         constraint = self._constraints[place]
         trace = Trace(constraint.forced)
         by_models = replace(self._plan, start="model", explores=False)
@@ -213,7 +199,6 @@ class Walk:
         return answer.value > before
 
     def _extended(self, history: list[Event], start: IndexArray) -> list[Event]:
-        """Return a history with the step from its last set to ``start``, if they differ."""
         last = history[-1].support if history else self._constraints[0].forced
         step = move_between(last, start)
         if not (step.added or step.dropped):
@@ -225,7 +210,6 @@ class Walk:
         return [*history, event]
 
     def _search(self, place: int, history: list[Event], starts: Sequence[Strategy] = ()) -> list[Event]:
-        """Search from the state to where a search has been before; keep the better answer."""
         answer, constraint = self._answers[place], self._constraints[place]
         answer.seen.add(self._state.support.tobytes())
 

@@ -133,7 +133,7 @@ class Plan:
     def with_guarantee(
         self, result: SearchResult, objective: SetFunction, constraint: Constraint
     ) -> SearchResult:
-        """Let a result compute its guarantee; it keeps only its set and a few numbers for that."""
+        """Let a result compute its guarantee, from its set and a few numbers only."""
         if self.above is None:
             return result
         runs = [run for run in result.strategies if run.name == self.method]
@@ -158,7 +158,6 @@ class Plan:
     def starts(
         self, objective: SetFunction, constraint: Constraint, rng: np.random.Generator | None = None
     ) -> list[Strategy]:
-        """Return the strategies that lead to the start."""
         if self.start == "relaxation":
             assert self.above is not None
             find = self.above.relaxation
@@ -193,7 +192,6 @@ class Plan:
     def explorers(
         self, objective: SetFunction, constraint: Constraint, first: IndexArray | None = None
     ) -> list[Strategy]:
-        """Return the strategies for least squares that search few columns and perturb local optima."""
         working_sets = WorkingSets(constraint, self.tol, first)
         if self.tol > COARSE or not isinstance(objective, LeastSquares) or constraint.laminar_tree() is None:
             return [working_sets]
@@ -283,7 +281,6 @@ def search_by_default(
 def resolve_method(
     method: str | Pivot | Method, objective: SetFunction, constraint: Constraint, *, of_path: bool = False
 ) -> Pivot | Method:
-    """Return the pivot rule of a local search, or another method, if the problem fits it."""
     if isinstance(method, str):
         if method not in NAMES:
             near = get_close_matches(method, NAMES, n=1)
@@ -315,7 +312,6 @@ def _missing(method: Pivot | Method, objective: SetFunction, constraint: Constra
 
 
 def _methods_for(objective: SetFunction, constraint: Constraint) -> list[str]:
-    """Return the names of the methods that can be run on a problem, but for exhaustive search."""
     kinds = [kind for name, kind in (PIVOTS | METHODS).items() if name != "exhaustive"]
     return [kind.name for kind in kinds if _missing(kind(), objective, constraint) is None]
 
@@ -337,7 +333,6 @@ def _start_of(
     constraint: Constraint,
     epsilon: float | None,
 ) -> str:
-    """Return the name of the start of a search to which no set was given."""
     if rule is None:
         return "empty"
     if epsilon is not None and start in ("auto", "empty"):
@@ -356,7 +351,6 @@ def _start_of(
 
 
 def _has_cheap_budget(objective: SetFunction, constraint: Constraint) -> bool:
-    """Return whether greedy sets within a budget are quick to find."""
     return constraint.shares is not None and (objective.scoring == "closed form" or objective.n <= SMALL)
 
 
@@ -389,7 +383,6 @@ def _refuse_options_of_local_search(name: str, q: int, start: object, epsilon: f
 
 
 def check_start(start: Any, constraint: Constraint, name: str = "start") -> str | IndexArray:
-    """Return the name of a start, or an independent set; refuse anything else."""
     if isinstance(start, SearchResult):
         start = start.support
     if isinstance(start, str):
@@ -415,7 +408,6 @@ def check_start(start: Any, constraint: Constraint, name: str = "start") -> str 
 
 
 def check_problem(objective: SetFunction, constraint: Constraint) -> None:
-    """Refuse an objective, a constraint, or a pair that does not fit together."""
     if not isinstance(objective, SetFunction):
         hint = "; wrap a function in sw.CustomSetFunction(function, n)" if callable(objective) else ""
         kind = type(objective).__name__

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress_bar(method: str, max_iter: int | None) -> Iterator[Callable[[Event | SearchResult], None]]:
-    """Show moves, rounds, passes over the data, value and time of a search, and its result at the end."""
     text = "moves: {task.completed:.0f}  value {task.fields[value]:.6g}{task.fields[looks]}"
     with _bar(text) as bar:
         task = bar.add_task(method, total=max_iter, value=0.0, looks="")
@@ -37,7 +36,6 @@ def progress_bar(method: str, max_iter: int | None) -> Iterator[Callable[[Event 
 
 @contextmanager
 def reading_bar() -> Iterator[None]:
-    """Show the share of the data that has been read, during the first pass over them."""
     with _bar("{task.percentage:.0f} %") as bar:
         task = bar.add_task("first look at the data", total=1.0)
 
@@ -50,8 +48,6 @@ def reading_bar() -> Iterator[None]:
 
 
 class _Looks:
-    """Rounds and passes in words, from events."""
-
     def __init__(self) -> None:
         self._known: dict[str, float] = {}
 
@@ -105,7 +101,6 @@ class ProofState(NamedTuple):
 
 @contextmanager
 def proof_bar(what: str) -> Iterator[Callable[[ProofState], None]]:
-    """Show value, bound, gap, parts and time while a bound is proven, and passes over data in chunks."""
     # The end of a proof is unknown; without a bar there is room for the numbers.
     with _bar("{task.fields[words]}{task.fields[looks]}", has_bar=False) as bar:
         task = bar.add_task(what, total=None, words="", looks="")

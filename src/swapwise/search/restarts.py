@@ -46,9 +46,8 @@ def restart(
     """Search ``n_restarts`` times more; return the best result, and how often each element was chosen.
 
     Local searches begin again at random maximal sets, every other one with a part of the best answer so far;
-    methods that draw at random draw again. Searches that the clock leaves no time for are not made. joblib
-    runs the searches here, one after the other, unless a context such as
-    ``joblib.parallel_config(backend="dask")`` sends them elsewhere.
+    methods that draw at random draw again. joblib runs the searches here, one after the other, unless a
+    context such as ``joblib.parallel_config(backend="dask")`` sends them elsewhere.
     """
     objective, constraint = problem.objective, problem.constraint
     restarts = Restarts(problem, first, n_restarts, rng)
@@ -68,7 +67,6 @@ def restart(
 
 
 def require_restarts(n_restarts: Any, plan: Plan) -> None:
-    """Refuse restarts of a method that would find the same again."""
     if as_count(n_restarts, "n_restarts") and plan.other is not None and not plan.other.draws:
         raise ValueError(
             f"n_restarts must be 0 for {plan.method}, which would find the same again, got {n_restarts}"
@@ -77,10 +75,7 @@ def require_restarts(n_restarts: Any, plan: Plan) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What the restarts of a search have in common.
-
-    ``known`` is the working set that the first search ended with: the others begin with it.
-    """
+    """The search to repeat; ``known`` is the working set at the end of the first one, where others begin."""
 
     objective: SetFunction
     constraint: Constraint
@@ -162,7 +157,6 @@ class Restarts(Strategy):
         return begins
 
     def _steps(self, state: State, result: SearchResult) -> list[Step]:
-        """Return the jump to where a search began, and its moves."""
         begin = result.support
         for event in reversed(result.history):
             begin = Move(event.added, event.dropped).undone.result(begin)

@@ -140,16 +140,12 @@ class Additions(Pivot):
 
 
 class OneAtATime(Oblivious):
-    """Score all moves that add one element, by their exact gain."""
-
     @override
     def batches(self, state: State, constraint: Constraint, q: int) -> Iterator[MoveBatch]:
         return takewhile(_adds_one, constraint.moves(state.support, q))
 
 
 class _OnCoefficients(Pivot):
-    """A rule that reads the coefficients of a sparse objective."""
-
     @override
     def missing(self, objective: SetFunction) -> str | None:
         if isinstance(objective, SparseObjective):
@@ -340,7 +336,6 @@ class NonOblivious(_OnCoefficients):
         return constraint.best_exchange(state.support, gain, self._costs(state, M), q, budget.clock)
 
     def _drop_costs(self, state: SparseState, constraint: Constraint, q: int) -> FloatArray:
-        """Return the costs by which drops are compared, with one M for all."""
         if state.objective.bounds is None:
             return coef_norms2(state)
         return self._costs(state, self._one_constant(state, constraint.exchange_size(q)))
@@ -437,7 +432,6 @@ class GeometricImprovement(Acceptance):
 
 
 def adds_one(constraint: Constraint, q: int) -> bool:
-    """Return whether all moves under a constraint are known to add one element."""
     return isinstance(constraint, Matroid) or (q == 1 and constraint.group_limits() is not None)
 
 

@@ -51,29 +51,13 @@ def size_path(
     time_limit: float | None = None,
     all_or_nothing: bool = False,
 ) -> SizePath:
-    """Return a set of every size and the one with the least loss, such as an information criterion.
+    """Return a set of every size and the one with the least ``loss(measure(state), size)``.
 
     A set is grown element by element, by exact gains where they are in closed form and else by gradients,
-    until the loss has long been rising. Around the size of the least loss, local searches then swap elements,
-    from their own set and from those of the sizes next to it; if that makes another size the best, they go on
-    around that one. Sizes further away keep the grown sets.
-
-    Parameters
-    ----------
-    plan : Plan
-        The rule of the local searches; other methods answer each size by themselves.
-    measure : callable
-        A number of a state, such as the log-likelihood of the fit.
-    loss : callable
-        Of a measure and the size of its set; to be minimised.
-    largest : int, optional
-        The largest size; by default the largest that the constraint has.
-    beyond : float
-        Growth ends this share of the best size beyond it, or five elements.
-    time_limit : float, optional
-        After so many seconds, all answers are the best by then.
-    all_or_nothing : bool
-        Let a keyboard interrupt through; by default the result is the best by then.
+    until the loss has long been rising: by ``beyond`` times the best size, or five elements. Around the size
+    of the least loss, local searches then swap elements, from their own set and from those of the sizes next
+    to it; if that makes another size the best, they go on around that one. Sizes further away keep the grown
+    sets. Other methods than local search answer each size by themselves.
     """
     most = constraint.max_size() if largest is None else min(largest, constraint.max_size())
     walk = _SizeWalk(objective, _Truncations(constraint, most), plan, Clock(as_time_limit(time_limit)), seed)
@@ -156,7 +140,6 @@ class _SizeWalk(Walk):
                 return
 
     def _grow(self) -> None:
-        """Add elements one by one, and keep every set on the way as the answer of its size."""
         self._go_to(self._constraints[0].forced)
         self._install(0, self._state.support, self._state.value, [])
         kind = Greedy if self._objective.scoring == "closed form" else OrthogonalMatchingPursuit
@@ -177,7 +160,6 @@ class _SizeWalk(Walk):
                 answer.status = Status.TIME_LIMIT
 
     def _search_around(self, best: int) -> bool:
-        """Search sizes around one, up and down; return whether any answer got better."""
         low, high = max(0, best - AROUND), min(self._reached() - 1, best + AROUND)
         better = False
         for place in range(low, high + 1):
@@ -190,7 +172,6 @@ class _SizeWalk(Walk):
         return better
 
     def _install(self, place: int, support: IndexArray, value: float, history: list[Event]) -> None:
-        """Make a set the answer of its size; the state must be there."""
         self._answers[place] = Answer(support, value, history=history)
         self._judge(place)
 

@@ -50,7 +50,6 @@ class Subproblem:
 
     @property
     def makes_runs(self) -> bool:
-        """Whether a call of compiled code makes many moves."""
         return self._compiled is not None and self._compiled.makes_runs
 
     def local_optima(
@@ -88,13 +87,11 @@ class Subproblem:
         return self.elements[part]
 
     def _quick_steps(self, start: IndexArray, budget: Budget) -> Sequence[Step] | None:
-        """Return the moves of a quick search, or None if none can start at the set."""
         if self._compiled is not None:
             return self._compiled_steps(start, budget, thorough=False)
         return self._search_by_loop(np.searchsorted(self.elements, start), budget)
 
     def search(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
-        """Return the best moves from a set of the elements to a local optimum of the model."""
         steps = self._compiled_steps(start, budget)
         if steps is not None:
             return steps

@@ -115,7 +115,6 @@ class WorkingSets(Strategy):
         return np.union1d(self.elements, disjoint_bases(weights, state.support, self._constraint, NEW_BASES))
 
     def _perturb(self, state: ExactState, budget: Budget) -> Sequence[Step]:
-        """Go to a better local optimum of the working set, if perturbations lead to one."""
         assert self._subproblem is not None
         self._changed, design = False, state.objective.design
         most_work = MOST_WORK * max(FEWEST_ENTRIES, design.n_samples * design.n_features)
@@ -139,7 +138,6 @@ class WorkingSets(Strategy):
 
 
 def gains_by_addition(state: ExactState, constraint: Constraint, budget: Budget) -> FloatArray:
-    """Return, for each element, the gain of the best move that adds it and no other; 0 if none improves."""
     gains = np.zeros(constraint.n)
     for batch in OneAtATime().batches(state, constraint, 1):
         budget.check()
@@ -148,6 +146,5 @@ def gains_by_addition(state: ExactState, constraint: Constraint, budget: Budget)
 
 
 def working_set(strategies: Sequence[Strategy]) -> IndexArray | None:
-    """Return the last working set of the strategies that ran, if any."""
     ran = (each.elements for each in strategies if isinstance(each, (WorkingSets, Exploring)))
     return next((elements for elements in ran if len(elements)), None)

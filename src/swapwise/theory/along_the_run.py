@@ -124,7 +124,6 @@ def _bound_at(
     constants: RestrictedConstants | None,
     tangent: Tangent | None,
 ) -> float:
-    """Return the least bound from concavity at a set, over all available diagonals."""
     tangent = tangent or tangent_at(objective, support)
     diagonals: list[float | FloatArray] = []
     if constants is not None:
@@ -190,7 +189,6 @@ def _diagonals_at(
 
 
 def _are_spanned(objective: SparseObjective, support: IndexArray, others: IndexArray, noise: float) -> bool:
-    """Return whether elements are certainly spanned by the chosen ones, beyond all rounding."""
     count = getattr(objective, "dependencies", None)
     if objective.bounds is not None:  # others may add what bounds on these stop
         return False

@@ -26,7 +26,6 @@ def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = N
 
 
 def ceiling(objective: SetFunction) -> float:
-    """Return the upper bound on all sets that the objective knows beforehand."""
     return _rounded_up(objective, objective.upper_bound())
 
 
@@ -105,7 +104,6 @@ def bound_from_concavity(
 def _weighed(
     objective: SparseObjective, tangent: Tangent, diagonal: float | FloatArray
 ) -> tuple[float, FloatArray]:
-    """Return the constant of the bound, rounding included, and the weights of all elements."""
     coef, value, slope, extra = tangent
     bounds = objective.bounds
     D = np.broadcast_to(np.asarray(diagonal, dtype=np.float64), len(coef))

@@ -218,15 +218,12 @@ def _known_smoothness(objective: SparseObjective, t: int) -> float:
 
 
 class _Spectrum(NamedTuple):
-    """The extreme eigenvalues of principal submatrices of one size, or bounds beyond them."""
-
     smallest: float
     largest: float
     exact: bool
 
 
 def _spectra(objective: SparseObjective, sizes: set[int]) -> dict[int, _Spectrum]:
-    """Return the extreme eigenvalues of submatrices of the curvature by size; empty if it is not known."""
     if objective.n == 0 or objective.curvature(np.zeros(1, dtype=np.intp)) is None:
         return {}
     return _spectra_of(lambda columns: np.asarray(objective.curvature(columns)), objective.n, sizes)
@@ -334,7 +331,6 @@ def _enumerated(whole: FloatArray, size: int) -> _Spectrum:
 
 
 def _bounded(scan: _Scan, size: int) -> _Spectrum:
-    """Bound the eigenvalues of submatrices that are too many to enumerate."""
     left, right = scan.circles[size]
     longest = float(np.sort(scan.diagonal)[-size:].sum())
     smallest, largest = max(0.0, left), min(right, longest * (1 + size * SUM))

@@ -84,7 +84,6 @@ def proportional_diagonal(
 
 
 def _shift_by_inverse(H: FloatArray, clock: Clock) -> FloatArray | None:
-    """Return the same shift of a matrix with unit diagonal; None if the matrix is nearly singular."""
     try:
         scipy.linalg.cholesky(H - SINGULAR * len(H) * np.eye(len(H)), check_finite=False)
         factor = scipy.linalg.cholesky(H, lower=True, check_finite=False)

@@ -161,7 +161,6 @@ def of_local_search(
     q: int = 1,
     epsilon: float | None = None,
 ) -> Guarantee:
-    """Return the guarantee of a local search, from constants for its sizes."""
     if constraint.p is None:
         return nothing(NO_THEOREM)
     if isinstance(constants, RestrictedConstants) and constants.within_bounds:
@@ -238,8 +237,6 @@ def _check_matroid(constraint: Constraint, known: int | None, rank: int) -> None
 
 @dataclass(frozen=True)
 class _Search:
-    """The parameters of a local search, in the letters of the theorems."""
-
     s: int
     p: int
     q: int

@@ -393,7 +393,6 @@ class _Pairs:
 
 
 def _read_sets(given: Iterable[Iterable[int]], n: int, s: int) -> list[Elements]:
-    """Return sets as sorted tuples, each once."""
     met = {tuple(as_elements(chosen, n, "each of the sets").tolist()) for chosen in given}
     if not met:
         raise ValueError("sets must hold at least one set, got none")
@@ -494,7 +493,6 @@ def _from_ray(pairs: _Pairs, pair: int, ray: Collection, triple: Triple) -> Coun
 
 
 def _evaluated(pairs: _Pairs, pair: int, chosen: Collection, k: int, triple: Triple) -> Counterexample:
-    """Evaluate both sides of the inequality from its definition."""
     X, star = pairs.pairs[pair]
     appear = {v: sum(times for move, times in chosen.items() if v in move) for v in set(X) ^ set(star)}
     k = min([k, *(times for v, times in appear.items() if v in star)])

@@ -59,7 +59,6 @@ class Case:
         return self.ratios.submodular and float(self.ratios.alpha) == 0.0
 
     def number(self, name: str, default: float) -> float:
-        """Return a number among the details; options in words, such as "adaptive", are none."""
         found = self.details.get(name, default)
         return float(found) if isinstance(found, (int, float)) else default
 

@@ -149,7 +149,6 @@ def submodularity_ratios(f: SetFunction, s: int) -> SubmodularityRatios:
 
 
 def _enumerated(f: SetFunction, s: int) -> SubmodularityRatios:
-    """Return the exact ratios from the values of all sets, which are numbered by their bits."""
     n = f.n
     masks = np.arange(2**n)
     bits = (masks[:, None] >> np.arange(n)) & 1

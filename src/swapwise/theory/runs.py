@@ -75,8 +75,6 @@ def best_of(promises: Sequence[Guarantee]) -> Guarantee | None:
 
 @dataclass(frozen=True)
 class Run:
-    """A search that has ended, in the terms of :func:`guarantee_of`."""
-
     objective: SetFunction
     constraint: Constraint
     method: str | Pivot

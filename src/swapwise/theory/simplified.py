@@ -113,5 +113,4 @@ class BasePairs:
         return float(f"{max(alpha, 0.0):.12g}"), float(f"{beta:.12g}")
 
     def slack(self, alpha: float, beta: float) -> FloatArray:
-        """Return left minus right side of the inequality, by pair."""
         return self.gains - alpha * self.f_star + beta * self.f_X

@@ -92,7 +92,6 @@ class Guarantee:
 
 
 def nothing(reason: str, theorem: str = "no theorem", formula: str = "0") -> Guarantee:
-    """Return an empty guarantee with its reason."""
     return Guarantee(0.0, theorem, formula, reason=reason)
 
 

@@ -82,8 +82,6 @@ class Method(Strategy):
 
 
 class SparseMethod(Method):
-    """A method that reads the coefficients and gradients of a sparse objective."""
-
     _objective: SparseObjective
     #: Whether its steps keep to bounds on coefficients
     within_bounds: bool = False
@@ -100,7 +98,6 @@ class SparseMethod(Method):
 
 
 def needs_coefficients(objective: SetFunction) -> str | None:
-    """Return what a plain set function lacks; None for a sparse objective."""
     if isinstance(objective, SparseObjective):
         return None
     return f"coefficients and gradients, which {type(objective).__name__} lacks: it is a set function"

@@ -18,8 +18,6 @@ from swapwise.objectives.base import SetFunction, State, costs_little
 
 
 class Part(NamedTuple):
-    """The union of some colours."""
-
     colours: BoolArray
     weight: float
     state: State
@@ -82,7 +80,6 @@ class Colouring:
             yield self.support
 
     def best_move(self, constraint: Constraint, incumbent: float, budget: Budget) -> Recolouring | None:
-        """Return the move that raises the potential most, if by more than ``incumbent``."""
         scores = self.scores(constraint, budget)
         top = float(scores.max(initial=-np.inf))
         if top <= incumbent:
@@ -138,7 +135,6 @@ class Colouring:
         return _finite(_gains(state, grid, budget))[:, :-1]
 
     def _additions(self, state: State, feasible: BoolArray, budget: Budget) -> FloatArray:
-        """Return the gains of elements that are not in the set of the state; 0 if no move adds them."""
         addable: BoolArray = np.logical_or.reduce(feasible, axis=1)
         addable[self.support] = True
         addable[state.support] = False
@@ -150,7 +146,6 @@ class Colouring:
 
 
 def _gains(state: State, moves: MoveBatch, budget: Budget) -> FloatArray:
-    """Return the gains of moves, checking the clock between refits."""
     cheap = costs_little(state, moves)
     if cheap:
         return state.gains(moves)

@@ -20,8 +20,6 @@ FRUITLESS = 10
 
 
 class MergeAndPrune(SparseMethod):
-    """Rounds of CoSaMP and GraSP: merge, fit, prune, until sets repeat or get no better."""
-
     debias: bool
 
     @override

@@ -141,7 +141,6 @@ def _count_by_size(tree: LaminarTree, complete: bool) -> list[int]:
 
 
 def _multiplied(left: list[int], right: list[int], degree: int) -> list[int]:
-    """Multiply two polynomials with integer coefficients of any size, up to a degree."""
     product = [0] * (min(len(left) + len(right) - 2, degree) + 1)
     for i, a in enumerate(left):
         for j, b in enumerate(right[: len(product) - i]):

@@ -134,7 +134,6 @@ class ForwardBackward(Method):
         return None if found is None else found.move
 
     def _cheapest_drop(self, state: State, budget: Budget) -> Found | None:
-        """Return the drop of least loss, None if all elements left are forced; ties go to the first."""
         free = self._constraint.droppable(state.support)
         nothing = np.empty((len(free), 0), dtype=np.intp)
         return state.find_best([MoveList(nothing, free[:, None])], -np.inf, Budget(budget.clock))

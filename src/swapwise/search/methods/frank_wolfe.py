@@ -116,7 +116,6 @@ class FrankWolfe(SparseMethod):
         return FIRST_SHARE * float(np.linalg.norm(self._objective._fit(first)[1])) or 1.0
 
     def _best_atom(self, gradient: FloatArray, radius: float, budget: Budget) -> tuple[Atom, float]:
-        """Return the atom that is largest in the gradient, and an upper bound on all atoms there."""
         squares = element_norms2(self._objective, gradient)
         scale = float(squares.max(initial=0.0)) or 1.0
         found = self._constraint._max_weight_holding(self._constraint.forced, squares / scale, budget.clock)
@@ -151,7 +150,6 @@ class Atom(NamedTuple):
     values: FloatArray
 
     def on(self, like: FloatArray) -> FloatArray:
-        """Return the vector in the shape of ``like``."""
         whole = np.zeros_like(like)
         whole[self.rows] = self.values
         return whole
@@ -173,7 +171,6 @@ class Mean:
         return int(np.argmax(sizes <= sizes.min() + EQUAL * scale))
 
     def shift(self, worst: int, best: Atom, weight: float, direction: FloatArray) -> None:
-        """Move weight from one atom to a new one; ``direction`` is the difference of the two."""
         self.point = self.point + weight * direction
         self.weights[worst] -= weight
         if self.weights[worst] <= LIGHTEST:

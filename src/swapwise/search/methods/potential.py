@@ -40,7 +40,6 @@ class PotentialSearch(Method):
         return None if isinstance(constraint, Matroid) else f"a matroid, got {constraint!r}"
 
     def _phis(self, exact: bool) -> Sequence[float]:
-        """Return the parameters of the potentials to climb, one after the other."""
         raise NotImplementedError
 
     @override
@@ -68,7 +67,6 @@ class PotentialSearch(Method):
     def _climb(
         self, phi: float, base: IndexArray, levels: float, state: State, budget: Budget
     ) -> Iterator[IndexArray]:
-        """Climb to a local optimum of the potential and yield all bases on the way."""
         # A budget of its own: steps of the potential must not be kept as steps of the objective.
         own, tol = Budget(budget.clock), max(self._tol, ROUNDING)
         potential = self._objective.layered(layers_of(phi, len(base)))

@@ -62,7 +62,6 @@ class Thresholding(SparseMethod):
         return lacks
 
     def _first_step(self, state: SparseState, project: Projection, budget: Budget) -> float:
-        """Return the step of all rounds, or of the first if it is adapted."""
         if self.step == "adaptive":
             first = project.support(state.gradient, budget.clock)
             keep_set(first, state.support, budget)
@@ -154,8 +153,6 @@ class HardThresholdingPursuit(Thresholding):
 
 
 class Iterate(NamedTuple):
-    """Coefficients, the set that they were projected to, and u and its gradient there."""
-
     coef: FloatArray
     support: IndexArray
     value: float
@@ -236,15 +233,12 @@ class IterativeHardThresholding(Thresholding):
         self._end(state, project, budget.clock)
 
     def _taken(self, iterate: Iterate, support: IndexArray, coef: FloatArray, steps: _Steps) -> Iterate:
-        """Return the next iterate, or the same if the step has to be shorter."""
         with np.errstate(over="ignore", invalid="ignore"):  # too long a step may lead anywhere
             value, gradient = self._objective.value_and_gradient_at(coef)
         return Iterate(coef, support, value, gradient) if steps.accept(iterate, coef, value) else iterate
 
 
 class _Steps:
-    """Projected steps, and the adaptation of their length."""
-
     def __init__(self, length: float, adapts: bool, project: Projection) -> None:
         self._length, self._adapts, self._project = length, adapts, project
         self._shortest = SHORTEST * length
@@ -259,7 +253,6 @@ class _Steps:
         return support, self._project.restrict(ahead, support)
 
     def accept(self, iterate: Iterate, coef: FloatArray, value: float) -> bool:
-        """Return whether a step is short enough, and adapt the length of the next one."""
         if not self._adapts:
             return True
         way = coef - iterate.coef
