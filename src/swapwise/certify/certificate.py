@@ -182,7 +182,7 @@ class Certificate:
             return f"{self.verdict}: value {self.value:.6g}, by {self.kind}"
         if not np.isfinite(self.upper_bound):
             return f"{self.verdict}: value {self.value:.6g}, and no upper bound on the optimum"
-        value, bound = told_apart(self.value, self.bounds["all"] if self.trivial else self.upper_bound)
+        value, bound = distinct_digits(self.value, self.bounds["all"] if self.trivial else self.upper_bound)
         words = f"{self.verdict}: value {value}"
         if self.trivial:
             return f"{words}, at most {bound} by all elements together"
@@ -211,10 +211,10 @@ def says_no_more(value: float, upper_bound: float, of_all: float) -> bool:
     return not upper_bound - value < (1.0 - _WORTH) * (of_all - value)
 
 
-def told_apart(value: float, upper_bound: float) -> tuple[str, str]:
+def distinct_digits(value: float, upper_bound: float) -> tuple[str, str]:
     """Return a value and a larger bound with as many digits as show that they differ, at least six.
 
-    >>> told_apart(0.75, 1.0), told_apart(0.9998666, 0.9998672)
+    >>> distinct_digits(0.75, 1.0), distinct_digits(0.9998666, 0.9998672)
     (('0.75', '1'), ('0.9998666', '0.9998672'))
     """
     written = ((f"{value:.{digits}g}", f"{upper_bound:.{digits}g}") for digits in range(6, 18))

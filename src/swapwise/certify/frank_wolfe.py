@@ -34,7 +34,7 @@ SPANNED = 1e-12
 FREE_TOLERANCE = 1e-7
 
 
-class FrankWolfe(Relaxation):
+class FrankWolfeRelaxation(Relaxation):
     """A fractional set as a combination of independent sets, improved by pairwise steps."""
 
     def __init__(
@@ -101,11 +101,11 @@ class FrankWolfe(Relaxation):
             self.region.clock.check()
             if factor is None or self.objective.curvature_is != "hessian":
                 matrix = self._curvature(coef, rows, root.ravel(), D.ravel())
-                factor = Factor.of(matrix)
+                factor = ScaledCholesky.of(matrix)
             slope = root * (self.objective.gradient_at(coef)[rows] + D * coef[rows]) - D * r
             if box is not None:  # coefficients that a bound stops do not move
                 slope = box.projected(slope, r)
-                factor = Factor.of(matrix, ((slope != 0) | ~box.at_bound(r)).ravel())
+                factor = ScaledCholesky.of(matrix, ((slope != 0) | ~box.at_bound(r)).ravel())
             step = factor.solve(slope)
             if float((slope * step).sum()) <= 1e-15 * max(abs(self.value), self.objective.scale, 1e-300):
                 break
@@ -243,7 +243,7 @@ class FrankWolfe(Relaxation):
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class ScaledCholesky:
     """A Cholesky factor of a matrix that is scaled to a unit diagonal first, or of a part of it."""
 
     factor: tuple[FloatArray, bool]
@@ -253,7 +253,7 @@ class Factor:
     size: int
 
     @classmethod
-    def of(cls, matrix: FloatArray, part: BoolArray | None = None) -> Factor:
+    def of(cls, matrix: FloatArray, part: BoolArray | None = None) -> ScaledCholesky:
         """Factor a positive semidefinite matrix, or a part of it, as far as it is not singular.
 
         Free elements may be linear combinations of others. Such directions are of no use, and along nearly

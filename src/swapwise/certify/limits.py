@@ -18,7 +18,7 @@ from swapwise.constraints.intersection import Intersection
 from swapwise.constraints.matroid import Matroid
 
 
-class Limits(NamedTuple):
+class SetLimits(NamedTuple):
     """Sets, each with a limit on the number of its elements, or on the sum of their shares."""
 
     #: The members of all sets, those of the first set first
@@ -32,7 +32,7 @@ class Limits(NamedTuple):
     part: IndexArray
 
     @classmethod
-    def of(cls, sets: Iterable[tuple[IndexArray | Iterable[int], Any]], part: int = 0) -> Limits:
+    def of(cls, sets: Iterable[tuple[IndexArray | Iterable[int], Any]], part: int = 0) -> SetLimits:
         pairs = [(np.asarray(list(members), dtype=np.intp), capacity) for members, capacity in sets]
         sizes = [len(members) for members, _ in pairs]
         members = np.concatenate([np.empty(0, dtype=np.intp), *(members for members, _ in pairs)])
@@ -45,7 +45,7 @@ class Limits(NamedTuple):
         )
 
     @classmethod
-    def of_rows(cls, rows: Inequalities, n: int, part: int = 0) -> Limits:
+    def of_rows(cls, rows: Inequalities, n: int, part: int = 0) -> SetLimits:
         """Take the inequalities on the elements alone that have no negative coefficient."""
         matrix = rows.matrix.tocsr()
         low, beside = matrix.min(axis=1).toarray(), abs(matrix[:, n:]).sum(axis=1)
@@ -64,24 +64,24 @@ class Limits(NamedTuple):
     def costs(self, prices: FloatArray, n: int) -> FloatArray:
         return np.bincount(self.members, self.shares * prices[self.sets], n).astype(np.float64)
 
-    def having(self, kept: BoolArray) -> Limits:
+    def having(self, kept: BoolArray) -> SetLimits:
         return self._with_members(kept[self.members])
 
-    def among(self, elements: IndexArray) -> Limits:
+    def among(self, elements: IndexArray) -> SetLimits:
         """Restrict the sets to some of the elements, renumbered by their positions among these."""
         some = self.having(np.isin(np.arange(self.members.max(initial=-1) + 1), elements))
         return some._replace(members=np.searchsorted(elements, some.members))
 
-    def only(self, kept: BoolArray) -> Limits:
+    def only(self, kept: BoolArray) -> SetLimits:
         some = self._with_members(kept[self.sets])
         sets = (np.cumsum(kept) - 1)[some.sets]
         return some._replace(sets=sets, capacity=self.capacity[kept], part=self.part[kept])
 
-    def _with_members(self, kept: BoolArray) -> Limits:
+    def _with_members(self, kept: BoolArray) -> SetLimits:
         return self._replace(members=self.members[kept], sets=self.sets[kept], shares=self.shares[kept])
 
-    def with_others(self, other: Limits) -> Limits:
-        return Limits(
+    def with_others(self, other: SetLimits) -> SetLimits:
+        return SetLimits(
             np.append(self.members, other.members),
             np.append(self.sets, other.sets + len(self.capacity)),
             np.append(self.shares, other.shares),
@@ -90,43 +90,43 @@ class Limits(NamedTuple):
         )
 
 
-class Parts(NamedTuple):
+class ConstraintParts(NamedTuple):
     """Limits that come close to a constraint, and the matroids in it that have many more."""
 
-    limits: Limits
+    limits: SetLimits
     #: By the number of the part
     matroids: dict[int, Matroid]
 
 
-def parts_of(constraint: Constraint) -> Parts | None:
+def parts_of(constraint: Constraint) -> ConstraintParts | None:
     """Return limits that come close to a constraint, or None if none are known.
 
     Where other conditions limit sets as well, fractional sets within these limits may be far from any set.
     """
     groups = constraint.group_limits()
     if groups is not None:
-        return Parts(_of_groups(groups), {})
+        return ConstraintParts(_of_groups(groups), {})
     several = constraint.parts if isinstance(constraint, Intersection) else (constraint,)
-    limits, others = Limits.of([]), {}
+    limits, others = SetLimits.of([]), {}
     for number, part in enumerate(several):
         known, tree = part.inequalities(), part.laminar_tree()
         if tree is not None:
             limits = limits.with_others(_of_tree(tree, number))
         elif known is not None:
-            limits = limits.with_others(Limits.of_rows(known, part.n, number))
+            limits = limits.with_others(SetLimits.of_rows(known, part.n, number))
         elif isinstance(part, Matroid):
-            limits = limits.with_others(Limits.of([(range(part.n), part.max_size())], number))
+            limits = limits.with_others(SetLimits.of([(range(part.n), part.max_size())], number))
         # Places reserved for lower limits limit every union of other sets, too.
         if isinstance(part, Matroid) and (tree is None or tree.at_least.any()):
             others[number] = part
-    return Parts(limits, others) if len(limits.capacity) else None
+    return ConstraintParts(limits, others) if len(limits.capacity) else None
 
 
-def _of_groups(groups: GroupLimits) -> Limits:
+def _of_groups(groups: GroupLimits) -> SetLimits:
     element, column = np.nonzero(groups.groups >= 0)
     number = groups.groups[element, column]
     order, count = np.argsort(number, kind="stable"), len(groups.capacity)
-    return Limits(
+    return SetLimits(
         element[order],
         number[order],
         np.ones(len(order)),
@@ -135,6 +135,6 @@ def _of_groups(groups: GroupLimits) -> Limits:
     )
 
 
-def _of_tree(tree: LaminarTree, part: int) -> Limits:
+def _of_tree(tree: LaminarTree, part: int) -> SetLimits:
     sets = (np.flatnonzero((tree.leaf >= first) & (tree.leaf < end)) for first, end in enumerate(tree.end))
-    return Limits.of(zip(sets, tree.capacity.tolist(), strict=True), part)
+    return SetLimits.of(zip(sets, tree.capacity.tolist(), strict=True), part)

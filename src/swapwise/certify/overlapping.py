@@ -11,8 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from swapwise.certify.limits import Limits, Parts
-from swapwise.certify.proximal import Proximal, WorkingPoint
+from swapwise.certify.limits import ConstraintParts, SetLimits
+from swapwise.certify.proximal import ProximalRelaxation, WorkingPoint
 from swapwise.certify.working_set import WorkingSet
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.algorithms.spans import violated_spans
@@ -28,7 +28,7 @@ LOOSE = 0.1
 class LimitedPoint(WorkingPoint):
     """A fractional set and its coefficients, and the limits used so far, with their prices."""
 
-    limits: Limits
+    limits: SetLimits
     prices: FloatArray
 
     @override
@@ -36,14 +36,14 @@ class LimitedPoint(WorkingPoint):
         return replace(super().among(kept), limits=self.limits.among(kept))
 
 
-class Overlapping(Proximal):
+class OverlappingRelaxation(ProximalRelaxation):
     def __init__(
         self,
         objective: SparseObjective,
         region: Region,
         diagonal: FloatArray,
         working_set: WorkingSet,
-        parts: Parts,
+        parts: ConstraintParts,
         start: LimitedPoint | None = None,
     ) -> None:
         self._matroids = parts.matroids
@@ -92,13 +92,13 @@ class Overlapping(Proximal):
         if not self._matroids:
             return False
         limits, n = self._limits, len(self.point)
-        weights, found = self.dual.weights, Limits.of([])
+        weights, found = self.dual.weights, SetLimits.of([])
         for part, matroid in self._matroids.items():
             others = np.where(limits.part == part, 0.0, self._costs)
             rest = np.maximum(weights - limits.costs(others, n), 0.0)
             rest[self.region.outside] = 0.0
             spans = violated_spans(matroid, self.region.held, rest, self.point)
-            found = found.with_others(Limits.of(spans, part))
+            found = found.with_others(SetLimits.of(spans, part))
         if not len(found.capacity):
             return False
         stays = (self._costs > 0) | (limits.loads(self.point) > limits.capacity - LOOSE)

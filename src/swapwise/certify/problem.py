@@ -24,7 +24,7 @@ PRODUCTS_UP_TO = 3000
 WIDE_PRODUCTS_UP_TO = 500
 
 
-class Problem:
+class RestrictedProblem:
     """A sparse objective on some elements of a ground set, with a shift of its curvature."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Problem:
             self._diagonal = np.full(self.objective.n, self.objective.strong_concavity(self.objective.n))
         return self._diagonal
 
-    def among(self, kept: IndexArray, clock: Clock, diagonal: FloatArray | None = None) -> Problem:
+    def among(self, kept: IndexArray, clock: Clock, diagonal: FloatArray | None = None) -> RestrictedProblem:
         """Return the problem on some of the elements: by inner products, once they are few enough.
 
         ``diagonal`` is a better one for the present problem, if there is one.
@@ -59,7 +59,7 @@ class Problem:
         if isinstance(objective, Quadratic) or not self._is_worth_products(kept):
             part = objective if len(kept) == objective.n else objective.restricted(kept)
             known = self.diagonal if diagonal is None else diagonal
-            return Problem(part, known[kept], elements, self.n_whole)
+            return RestrictedProblem(part, known[kept], elements, self.n_whole)
         nothing = np.zeros_like(objective.coef([]))
         rows, owner = used_rows(objective, kept)
         H, slope = objective.hessian_at(nothing, kept), objective.gradient_at(nothing)[rows]
@@ -77,7 +77,7 @@ class Problem:
         ties = None
         if isinstance(objective, LeastSquares) and not diagonal.all():
             ties = Ties.of(objective, kept, scale)
-        return Problem(products, diagonal, elements, self.n_whole, ties)
+        return RestrictedProblem(products, diagonal, elements, self.n_whole, ties)
 
     def shift_of_some(self, elements: IndexArray, clock: Clock) -> FloatArray:
         part, shift = self.objective.restricted(elements), np.zeros(self.objective.n)

@@ -55,7 +55,7 @@ class WorkingPoint:
         )
 
 
-class Proximal(Relaxation):
+class ProximalRelaxation(Relaxation):
     def __init__(
         self,
         objective: SparseObjective,

@@ -35,7 +35,7 @@ FARTHEST = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class Dual:
+class DualBound:
     """A proven upper bound on f over a region, the weights that prove it, and a set of the largest weight."""
 
     bound: float
@@ -49,10 +49,10 @@ class Dual:
         return self.base + region.max_weight(self.weights)[1]
 
 
-class Start(Protocol):
+class RelaxationStart(Protocol):
     """A fractional set in the form that a relaxation has it in."""
 
-    def among(self, kept: IndexArray) -> Start | None:
+    def among(self, kept: IndexArray) -> RelaxationStart | None:
         """Restrict to some elements, renumbered by their positions among these."""
 
 
@@ -72,11 +72,11 @@ class Relaxation(ABC):
     slope: FloatArray
     #: The best coefficients of chosen elements, by that slope and D alone
     top: FloatArray
-    dual: Dual
+    dual: DualBound
 
     @property
     @abstractmethod
-    def start(self) -> Start:
+    def start(self) -> RelaxationStart:
         """What another relaxation may start from."""
 
     @abstractmethod
@@ -91,7 +91,9 @@ class Relaxation(ABC):
     def set_diagonal(self, diagonal: FloatArray) -> None:
         """Use another diagonal for which ``u(w) + wᵀDw/2`` is concave."""
 
-    def _dual_at(self, value: float, gradient: FloatArray, steepness: FloatArray, extra: float = 0.0) -> Dual:
+    def _dual_at(
+        self, value: float, gradient: FloatArray, steepness: FloatArray, extra: float = 0.0
+    ) -> DualBound:
         """Return the bound at the coefficients, where u and its gradient are known.
 
         ``steepness`` is the root of minus the second derivative in each coefficient that is not zero; the
@@ -112,12 +114,12 @@ class Relaxation(ABC):
             is_known = bool(np.isfinite(size + extra + weights.sum()))
         is_far = self.objective.scale > 0 and size > FARTHEST * self.objective.scale
         if is_far or not is_known:  # nothing is proven so far out
-            return Dual(np.inf, np.inf, np.zeros(len(weights)), self.region.held)
+            return DualBound(np.inf, np.inf, np.zeros(len(weights)), self.region.held)
         support, largest = self.region.max_weight(weights)
         rounding = ROUNDING * (size + largest)
         rounding += cancellation(coef[coef != 0], steepness)
         base = value + shift - paired + rounding + extra
-        return Dual(base + largest, base, weights, support)
+        return DualBound(base + largest, base, weights, support)
 
 
 def by_row(objective: SparseObjective, values: FloatArray, coef: FloatArray) -> FloatArray:

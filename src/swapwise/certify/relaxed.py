@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfe
+from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfeRelaxation
 from swapwise.certify.limits import parts_of
 from swapwise.certify.nodes import Node
-from swapwise.certify.overlapping import LimitedPoint, Overlapping
-from swapwise.certify.problem import Problem
-from swapwise.certify.proximal import Proximal, WorkingPoint
-from swapwise.certify.relaxation import Dual, Relaxation, Start
+from swapwise.certify.overlapping import LimitedPoint, OverlappingRelaxation
+from swapwise.certify.problem import RestrictedProblem
+from swapwise.certify.proximal import ProximalRelaxation, WorkingPoint
+from swapwise.certify.relaxation import DualBound, Relaxation, RelaxationStart
 from swapwise.certify.ties import SetAside, Ties
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
@@ -45,18 +45,18 @@ WORTH_SHRINKING = 0.8
 class RelaxedNode(Node):
     kind = "relaxation"
 
-    def __init__(self, problem: Problem, region: Region, parent: RelaxedNode | None = None) -> None:
+    def __init__(self, problem: RestrictedProblem, region: Region, parent: RelaxedNode | None = None) -> None:
         self.problem = problem
         self.objective: SparseObjective = problem.objective
         self.region = region
         self.diagonal: FloatArray = problem.diagonal if parent is None else parent.diagonal
         self.bound = ceiling(problem.objective)
-        self.dual: Dual | None = None
+        self.dual: DualBound | None = None
         self._is_root = parent is None
         self._rounds: int = 0 if parent is None else parent._rounds
         #: The number of elements when the diagonal was chosen
         self._chosen_for: float = np.inf if parent is None else parent._chosen_for
-        self._start: Start | None = None if parent is None else parent._last_start
+        self._start: RelaxationStart | None = None if parent is None else parent._last_start
         self._fixed_below, self._own_bound = -np.inf, np.inf
         self._relaxation: Relaxation | None = None
         self._fractional: FloatArray | None = None
@@ -122,14 +122,14 @@ class RelaxedNode(Node):
         else:
             self._aside = None
 
-    def _whole_dual(self, dual: Dual, relaxation: Relaxation) -> Dual:
+    def _whole_dual(self, dual: DualBound, relaxation: Relaxation) -> DualBound:
         if self._aside is None or not np.isfinite(dual.base):
             return dual
         weights = dual.weights.copy()
         weights[self._aside.elements] = self._aside.weights(relaxation.slope, relaxation.diagonal)
         support, largest = self.region.max_weight(weights)
         base = dual.base + ROUNDING * largest
-        return Dual(base + largest, base, weights, support)
+        return DualBound(base + largest, base, weights, support)
 
     # -- tightening ---------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class RelaxedNode(Node):
         return self._relaxation
 
     @property
-    def _last_start(self) -> Start | None:
+    def _last_start(self) -> RelaxationStart | None:
         return self._start if self._relaxation is None else self._relaxation.start
 
     def _begin(self) -> Relaxation:
@@ -186,13 +186,13 @@ class RelaxedNode(Node):
             working_set = self.problem.working_set
             if region.constraint.laminar_tree() is not None:
                 near = start if isinstance(start, WorkingPoint) else None
-                return Proximal(objective, region, self.diagonal, working_set, near)
+                return ProximalRelaxation(objective, region, self.diagonal, working_set, near)
             parts = parts_of(region.constraint)
             if parts is not None:
                 limited = start if isinstance(start, LimitedPoint) else None
-                return Overlapping(objective, region, self.diagonal, working_set, parts, limited)
+                return OverlappingRelaxation(objective, region, self.diagonal, working_set, parts, limited)
         combination = start if isinstance(start, ConvexCombination) else None
-        return FrankWolfe(objective, region, self.diagonal, combination)
+        return FrankWolfeRelaxation(objective, region, self.diagonal, combination)
 
     def _note(self, relaxation: Relaxation) -> None:
         dual = self._whole_dual(relaxation.dual, relaxation)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from swapwise.certify.nodes import Node, Observer, SetNode
-from swapwise.certify.problem import PRODUCTS_UP_TO, Problem
+from swapwise.certify.problem import PRODUCTS_UP_TO, RestrictedProblem
 from swapwise.certify.relaxed import RelaxedNode
 from swapwise.certify.summand_lists import summand_node
 from swapwise.checks import IndexArray
@@ -47,7 +47,7 @@ def relaxed_root(objective: SparseObjective, region: Region) -> RelaxedNode | No
     If columns are known to be combinations of others, it may be so in the elements of a basis only.
     """
     kept = np.flatnonzero(~region.outside)
-    problem = Problem(objective).among(kept, region.clock)
+    problem = RestrictedProblem(objective).among(kept, region.clock)
     node = RelaxedNode(problem, region.among(kept))
     return node if problem.diagonal.any() or node.has_basis else None
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swapwise.certify.subsets import Listed
+from swapwise.certify.subsets import ListedSets
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
@@ -25,7 +25,7 @@ class SetPrices(NamedTuple):
     total: float
 
 
-class Rest(NamedTuple):
+class UnlistedSets(NamedTuple):
     """Bounds on all sets that are not in the lists, which prices may make attractive."""
 
     thresholds: FloatArray  # for each summand, of bounds with prices on copies
@@ -33,7 +33,7 @@ class Rest(NamedTuple):
     sizes: IndexArray  # the largest size of a set, for each summand
 
 
-class Choice(NamedTuple):
+class SummandChoice(NamedTuple):
     bound: float
     maxima: FloatArray
     chosen: FloatArray  # 1 for each copy that its summand has chosen, and 0 at the end
@@ -49,11 +49,11 @@ class SetTable:
     def __init__(
         self,
         elements: Sequence[IndexArray],
-        lists: Sequence[Listed],
+        lists: Sequence[ListedSets],
         n: int,
         size: int,
         floor: float = -np.inf,
-        rest: Rest | None = None,
+        rest: UnlistedSets | None = None,
     ) -> None:
         self.floor, self.size, self.rest = floor, size, rest
         begin = np.append(0, np.cumsum([len(own) for own in elements])).astype(np.intp)
@@ -87,7 +87,7 @@ class SetTable:
     def scores(self, rows: IndexArray, prices: SetPrices) -> FloatArray:
         return self.values[rows] + prices.copies[self.copies[rows]].sum(axis=1)
 
-    def choose(self, rows: IndexArray, prices: SetPrices) -> Choice:
+    def choose(self, rows: IndexArray, prices: SetPrices) -> SummandChoice:
         chosen, maxima = np.zeros(self.n_copies + 1), np.full(self.n_parts, -np.inf)
         part, scores = self.part[rows], self.scores(rows, prices)
         present, begin = np.unique(part, return_index=True)
@@ -103,8 +103,8 @@ class SetTable:
             chosen[:-1] = np.where(above[self.owner], attractive, chosen[:-1])
             maxima = np.maximum(maxima, bounds)
         if (maxima == -np.inf).any():  # some summand has no set left
-            return Choice(-np.inf, maxima, np.zeros(self.n_copies + 1))
-        return Choice(self.total(maxima, prices), maxima, chosen)
+            return SummandChoice(-np.inf, maxima, np.zeros(self.n_copies + 1))
+        return SummandChoice(self.total(maxima, prices), maxima, chosen)
 
     def rest_bounds(self, prices: SetPrices) -> tuple[FloatArray, BoolArray]:
         """Bound the sets of each summand that are not listed, and flag the copies that they may have.
@@ -128,7 +128,7 @@ class SetTable:
         count = np.bincount(self.element, chosen[:-1], minlength=len(self.n_copies_of))
         return count / np.maximum(self.n_copies_of, 1)
 
-    def moved(self, prices: SetPrices, choice: Choice, step: float) -> tuple[SetPrices, float]:
+    def moved(self, prices: SetPrices, choice: SummandChoice, step: float) -> tuple[SetPrices, float]:
         """Return prices after a step along the subgradient, and its squared length; step 0 only measures it.
 
         Copies that were chosen more often than the others of their element become dearer; all do if more

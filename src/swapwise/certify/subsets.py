@@ -32,7 +32,7 @@ class TooManySets(Exception):
     """Raised when a search would take too long."""
 
 
-class Work:
+class WorkBudget:
     def __init__(self) -> None:
         self._done = 0
 
@@ -42,7 +42,7 @@ class Work:
             raise TooManySets
 
 
-class Listed(NamedTuple):
+class ListedSets(NamedTuple):
     """Sets of a summand's elements, a row of positions each, and a bound on the summand for each.
 
     Rows of fewer elements are filled up with the number of the summand's elements.
@@ -64,16 +64,16 @@ class SubsetSearch:
         size: int,
         threshold: float,
         clock: Clock,
-        work: Work | None = None,
+        work: WorkBudget | None = None,
     ) -> None:
         self._summand, self._size, self._clock = summand, size, clock
-        self._work = work or Work()
+        self._work = work or WorkBudget()
         self._prices = np.append(prices, 0.0)
         self._threshold = threshold
         self._subsets = [np.zeros((0, size), dtype=np.intp)]
         self._bounds = [np.zeros(0)]
 
-    def run(self, held: IndexArray, candidates: IndexArray) -> Listed:
+    def run(self, held: IndexArray, candidates: IndexArray) -> ListedSets:
         """Return the sets that hold all of ``held``, and some of the candidates."""
         room = min(self._size - len(held), len(candidates))
         # Where elements cost, sets of different sizes are bounded one size at a time.
@@ -88,7 +88,7 @@ class SubsetSearch:
                     (held, rest, at_least, at_most),
                     (np.append(held, element), rest, max(0, at_least - 1), at_most - 1),
                 ]
-        return Listed(np.concatenate(self._subsets), np.concatenate(self._bounds), self._threshold)
+        return ListedSets(np.concatenate(self._subsets), np.concatenate(self._bounds), self._threshold)
 
     def _split(self, held: IndexArray, candidates: IndexArray, at_least: int, at_most: int) -> int | None:
         """Return the candidate to split a part of the sets by, or None if the part is done.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.certify.nodes import Observer
-from swapwise.certify.set_table import Rest, SetPrices, SetTable
-from swapwise.certify.subsets import Listed, SubsetSearch, TooManySets, Work
+from swapwise.certify.set_table import SetPrices, SetTable, UnlistedSets
+from swapwise.certify.subsets import ListedSets, SubsetSearch, TooManySets, WorkBudget
 from swapwise.certify.summands import SummandNode, complete_table
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
@@ -60,14 +60,14 @@ class SummandLists:
         observe: Observer,
     ) -> None:
         self._objective, self._blocks, self._region = objective, blocks, region
-        self._observe, self._work = observe, Work()
+        self._observe, self._work = observe, WorkBudget()
         self._support, self._value = support, objective._value(support)
         self._sizes = np.array([self._largest(block) for block in blocks])
         self._own = [np.flatnonzero(np.isin(block.elements, support)) for block in blocks]
         self._values = np.array(
             [block.bounds(own[None])[0] for block, own in zip(blocks, self._own, strict=True)]
         )
-        none = [Listed(np.zeros((0, 0), dtype=np.intp), np.zeros(0), np.inf) for _ in blocks]
+        none = [ListedSets(np.zeros((0, 0), dtype=np.intp), np.zeros(0), np.inf) for _ in blocks]
         self._empty = self._table(none)
         self.prices, self.lists, self._depth = self._empty.no_prices(), none, 0.0
         self._begin = np.searchsorted(self._empty.owner, np.arange(len(blocks) + 1))
@@ -78,7 +78,9 @@ class SummandLists:
         most = self._region.heaviest(members).upper_bound
         return min(int(most + 0.5), len(block.elements))
 
-    def _table(self, lists: list[Listed], floor: float = -np.inf, rest: Rest | None = None) -> SetTable:
+    def _table(
+        self, lists: list[ListedSets], floor: float = -np.inf, rest: UnlistedSets | None = None
+    ) -> SetTable:
         elements, constraint = [block.elements for block in self._blocks], self._region.constraint
         return SetTable(elements, lists, constraint.n, constraint.max_size(), floor, rest)
 
@@ -176,8 +178,10 @@ class SummandLists:
             if self._depth >= slack:
                 return
 
-    def _rest(self) -> Rest:
-        return Rest(np.array([each.threshold for each in self.lists]), self.prices.copies, self._sizes)
+    def _rest(self) -> UnlistedSets:
+        return UnlistedSets(
+            np.array([each.threshold for each in self.lists]), self.prices.copies, self._sizes
+        )
 
     def _list_anew(self, thresholds: FloatArray, known: BoolArray, clock: Clock) -> None:
         """List sets above thresholds at new prices, where the old lists do not have all of them."""
@@ -188,7 +192,9 @@ class SummandLists:
 
     # -- lists --------------------------------------------------------------------------------------
 
-    def _list(self, thresholds: FloatArray, clock: Clock, which: IndexArray | None = None) -> list[Listed]:
+    def _list(
+        self, thresholds: FloatArray, clock: Clock, which: IndexArray | None = None
+    ) -> list[ListedSets]:
         lists = []
         for v in range(len(self._blocks)) if which is None else which.tolist():
             block, own = self._blocks[v], self._of(v, self.prices.copies)
@@ -196,12 +202,12 @@ class SummandLists:
             lists.append(search.run(*self._positions(block)))
         return lists
 
-    def _shortened(self, v: int, threshold: float) -> Listed:
+    def _shortened(self, v: int, threshold: float) -> ListedSets:
         listed = self.lists[v]
         kept = self._priced(v, listed) > threshold
-        return Listed(listed.subsets[kept], listed.bounds[kept], float(threshold))
+        return ListedSets(listed.subsets[kept], listed.bounds[kept], float(threshold))
 
-    def _priced(self, v: int, listed: Listed) -> FloatArray:
+    def _priced(self, v: int, listed: ListedSets) -> FloatArray:
         own = np.append(self._of(v, self.prices.copies), 0.0)
         priced: FloatArray = listed.bounds + own[listed.subsets].sum(axis=1)
         return priced

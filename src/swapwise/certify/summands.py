@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from swapwise.certify.nodes import Node
-from swapwise.certify.set_table import Choice, SetPrices, SetTable
-from swapwise.certify.subsets import Listed
+from swapwise.certify.set_table import SetPrices, SetTable, SummandChoice
+from swapwise.certify.subsets import ListedSets
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.constraints.region import Region
@@ -51,7 +51,7 @@ def complete_table(blocks: list[Summand], region: Region, clock: Clock) -> SetTa
     return SetTable(elements, lists, region.constraint.n, region.constraint.max_size())
 
 
-def _bounded(block: Summand, sizes: list[IndexArray], clock: Clock) -> Listed:
+def _bounded(block: Summand, sizes: list[IndexArray], clock: Clock) -> ListedSets:
     subsets = np.full((sum(map(len, sizes)), len(sizes) - 1), len(block.elements), dtype=np.intp)
     bounds, row = np.empty(len(subsets)), 0
     for equal in sizes:
@@ -62,7 +62,7 @@ def _bounded(block: Summand, sizes: list[IndexArray], clock: Clock) -> Listed:
             clock.check()
             bounds[rows][at : at + step] = block.bounds(equal[at : at + step])
         row += len(equal)
-    return Listed(subsets, bounds + ROUNDING * np.abs(bounds), -np.inf)
+    return ListedSets(subsets, bounds + ROUNDING * np.abs(bounds), -np.inf)
 
 
 def _independent_subsets(block: Summand, region: Region, most: int, clock: Clock) -> Iterator[IndexArray]:
@@ -117,7 +117,7 @@ class SummandNode(Node):
         self._floor: float = table.floor if parent is None else parent._floor
         self._note(choice)
 
-    def _note(self, choice: Choice) -> None:
+    def _note(self, choice: SummandChoice) -> None:
         self.bound = min(self.bound, max(choice.bound, self._floor))
 
     def _sets(self) -> IndexArray:
@@ -138,7 +138,7 @@ class SummandNode(Node):
             if self._table.floor > target or not self._fix(choice, target):
                 return
 
-    def improve_prices(self, target: float, clock: Clock) -> Choice:
+    def improve_prices(self, target: float, clock: Clock) -> SummandChoice:
         """Improve the prices by subgradient steps (Polyak), and return the choice at the best."""
         table, rows = self._table, self._sets()
         best = choice = table.choose(rows, self.prices)
@@ -163,7 +163,7 @@ class SummandNode(Node):
         self._note(best)
         return best
 
-    def _fix(self, choice: Choice, target: float) -> bool:
+    def _fix(self, choice: SummandChoice, target: float) -> bool:
         """Fix the elements that all better sets have, or none; return whether there were any."""
         table, region = self._table, self.region
         self._floor = max(self._floor, target)

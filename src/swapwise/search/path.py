@@ -46,13 +46,13 @@ def warm_path(
     next one that drops elements is a "perturbation". ``plan.max_iter`` holds for every search. Out of time
     or, unless ``all_or_nothing``, after a keyboard interrupt, all answers are the best by then.
     """
-    walk = Walk(objective, constraints, plan, Clock(as_time_limit(time_limit)), seed)
-    walk.run(all_or_nothing=all_or_nothing)
-    return walk.results()
+    searches = PathSearch(objective, constraints, plan, Clock(as_time_limit(time_limit)), seed)
+    searches.run(all_or_nothing=all_or_nothing)
+    return searches.results()
 
 
 @dataclass
-class Answer:
+class PathPoint:
     """The best set so far under one constraint, the moves to it, and all sets that a search has visited."""
 
     support: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
@@ -62,7 +62,7 @@ class Answer:
     seen: set[bytes] = field(default_factory=set)
 
 
-class Walk:
+class PathSearch:
     """The answers of a path, and the one state that moves from set to set: to build another is expensive."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Walk:
     ) -> None:
         self._objective, self._constraints, self._plan = objective, constraints, plan
         self._clock, self._seed = clock, seed
-        self._answers = [Answer() for _ in range(len(constraints))]
+        self._answers = [PathPoint() for _ in range(len(constraints))]
         self._state: State = objective.start(plan.begin)
         self._under_way = 0, Trace(plan.begin)
         self._out_of_time = False
@@ -107,7 +107,7 @@ class Walk:
         place, trace = self._under_way
         value = self._objective._value(trace.support)  # an interrupt may have come in the middle of a move
         if value > self._answers[place].value:
-            self._answers[place] = Answer(trace.support, value, history=trace.history)
+            self._answers[place] = PathPoint(trace.support, value, history=trace.history)
         for before, after in pairwise(self._answers):
             if before.value > after.value:
                 after.support, after.value, after.history = before.support, before.value, before.history
@@ -268,7 +268,7 @@ class Walk:
         if not np.array_equal(self._state.support, target):
             self._state.apply(move_between(self._state.support, target))
 
-    def _result(self, answer: Answer, constraint: Constraint) -> SearchResult:
+    def _result(self, answer: PathPoint, constraint: Constraint) -> SearchResult:
         if not constraint.is_complete(answer.support):
             self._complete(answer, constraint)
         trace, tol = Trace(answer.support, history=answer.history), self._plan.tol
@@ -277,7 +277,7 @@ class Walk:
         trace.strategies.append(StrategyRun(method, len(trace.history), answer.value, seconds))
         return result_of(self._objective, constraint, trace, answer.status, method, evaluated, seconds, tol)
 
-    def _complete(self, answer: Answer, constraint: Constraint) -> None:
+    def _complete(self, answer: PathPoint, constraint: Constraint) -> None:
         onward = [self._plan.main(self._objective, constraint, None)]
         strategies = onward if answer.status is Status.LOCAL_OPTIMUM else []
         budget, history = Budget(self._clock), answer.history

@@ -26,7 +26,7 @@ from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.methods import METHODS
 from swapwise.search.methods.base import Method
 from swapwise.search.methods.greedy import CostBenefit
-from swapwise.search.methods.jumps import BestSingleton, Given, MaximalSet
+from swapwise.search.methods.jumps import BestSingleton, ComputedSet, MaximalSet
 from swapwise.search.model_rounds import ModelRounds, PerturbedSearch, has_model
 from swapwise.search.result import SearchResult
 from swapwise.search.rules import (
@@ -63,7 +63,7 @@ COARSE = 1e-6
 MOST_PAIRS_TO_REFIT = 300
 
 
-class Above(NamedTuple):
+class TheoryHooks(NamedTuple):
     """Functions of ``theory`` and ``certify``, which import this package, for searches to call."""
 
     #: Finds the set of ``start="relaxation"``.
@@ -86,7 +86,7 @@ class Plan:
     max_iter: int | None = None
     epsilon: float | None = None
     tol: float = 1e-10
-    above: Above | None = None
+    hooks: TheoryHooks | None = None
     #: Whether the start was given by name: its moves do not count towards ``max_iter``
     start_is_given: bool = False
     #: The method that leads to the start, if it was given as an object
@@ -134,12 +134,12 @@ class Plan:
         self, result: SearchResult, objective: SetFunction, constraint: Constraint
     ) -> SearchResult:
         """Let a result compute its guarantee, from its set and a few numbers only."""
-        if self.above is None:
+        if self.hooks is None:
             return result
         runs = [run for run in result.strategies if run.name == self.method]
         looks_at_all = self.start_is_given or self.epsilon is not None or adds_one(constraint, self.q)
         find = partial(
-            self.above.guarantee,
+            self.hooks.guarantee,
             objective,
             constraint,
             self.rule or self.method,
@@ -159,9 +159,9 @@ class Plan:
         self, objective: SetFunction, constraint: Constraint, rng: np.random.Generator | None = None
     ) -> list[Strategy]:
         if self.start == "relaxation":
-            assert self.above is not None
-            find = self.above.relaxation
-            jump = Given("relaxation", lambda budget: find(objective, constraint, budget.clock))
+            assert self.hooks is not None
+            find = self.hooks.relaxation
+            jump = ComputedSet("relaxation", lambda budget: find(objective, constraint, budget.clock))
             return [jump.bound(objective, constraint)]
         if self.start == "model" and not self.start_is_given and _has_cheap_budget(objective, constraint):
             return [CostBenefit().bound(objective, constraint, self.tol, rng)]
@@ -229,7 +229,7 @@ def resolve(
     max_iter: int | None = None,
     epsilon: float | None = None,
     tol: float = 1e-10,
-    above: Above | None = None,
+    hooks: TheoryHooks | None = None,
     of_path: bool = False,
 ) -> Plan:
     """Check all options, decide each "auto", and return the plan.
@@ -260,7 +260,7 @@ def resolve(
     else:
         begin = wanted
     given = first is not None or (isinstance(start, str) and start != "auto")
-    plan = Plan(found.name, rule, other, where, begin, q, max_iter, epsilon, tol, above, given, first)
+    plan = Plan(found.name, rule, other, where, begin, q, max_iter, epsilon, tol, hooks, given, first)
     # Where working sets are not needed, a method given by name ends in its first local optimum.
     is_auto = isinstance(method, str) and isinstance(start, str) and (method, start) == ("auto", "auto")
     explores = where in ("empty", CostBenefit.name) and is_auto and tol <= COARSE

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress_bar(method: str, max_iter: int | None) -> Iterator[Callable[[Event | SearchResult], None]]:
-    text = "moves: {task.completed:.0f}  value {task.fields[value]:.6g}{task.fields[looks]}"
+    text = "moves: {task.completed:.0f}  value {task.fields[value]:.6g}{task.fields[passes]}"
     with _bar(text) as bar:
-        task = bar.add_task(method, total=max_iter, value=0.0, looks="")
-        looks = _Looks()
+        task = bar.add_task(method, total=max_iter, value=0.0, passes="")
+        passes = _RoundsAndPasses()
 
         def hear(news: dict[str, float]) -> None:
-            looks.hear(news)
+            passes.hear(news)
             fields: dict[str, Any] = {"value": news["value"]} if "value" in news else {}
-            bar.update(task, looks=f"  {looks}", **fields)
+            bar.update(task, passes=f"  {passes}", **fields)
 
         def show(reached: Event | SearchResult) -> None:
             bar.update(task, completed=reached.n_iter, value=reached.value)
@@ -47,7 +47,7 @@ def reading_bar() -> Iterator[None]:
             yield
 
 
-class _Looks:
+class _RoundsAndPasses:
     def __init__(self) -> None:
         self._known: dict[str, float] = {}
 
@@ -102,19 +102,19 @@ class ProofState(NamedTuple):
 @contextmanager
 def proof_bar(what: str) -> Iterator[Callable[[ProofState], None]]:
     # The end of a proof is unknown; without a bar there is room for the numbers.
-    with _bar("{task.fields[words]}{task.fields[looks]}", has_bar=False) as bar:
-        task = bar.add_task(what, total=None, words="", looks="")
-        looks = _Looks()
+    with _bar("{task.fields[words]}{task.fields[passes]}", has_bar=False) as bar:
+        task = bar.add_task(what, total=None, words="", passes="")
+        passes = _RoundsAndPasses()
 
         def hear(news: dict[str, float]) -> None:
             if "share" in news:  # of the data: they are read in passes
-                looks.hear({"share": news["share"]})
-                bar.update(task, looks=f"  {looks}")
+                passes.hear({"share": news["share"]})
+                bar.update(task, passes=f"  {passes}")
 
         def show(state: ProofState) -> None:
-            if looks and state.n_passes is not None:
-                looks.hear({"passes": state.n_passes, "share": 1.0})
-            bar.update(task, words=str(state), looks=f"  {looks}")
+            if passes and state.n_passes is not None:
+                passes.hear({"passes": state.n_passes, "share": 1.0})
+            bar.update(task, words=str(state), passes=f"  {passes}")
 
         with subscribe(hear):
             yield show

@@ -36,7 +36,7 @@ SENT_ONCE = 2**20
 
 
 def restart(
-    problem: Problem,
+    problem: RestartProblem,
     first: SearchResult,
     n_restarts: int,
     rng: np.random.Generator,
@@ -74,7 +74,7 @@ def require_restarts(n_restarts: Any, plan: Plan) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class RestartProblem:
     """The search to repeat; ``known`` is the working set at the end of the first one, where others begin."""
 
     objective: SetFunction
@@ -97,7 +97,7 @@ class Restarts(Strategy):
     name = "restart"
 
     def __init__(
-        self, problem: Problem, first: SearchResult, n_restarts: int, rng: np.random.Generator
+        self, problem: RestartProblem, first: SearchResult, n_restarts: int, rng: np.random.Generator
     ) -> None:
         self._problem, self._left, self._rng = problem, n_restarts, rng
         self.finished = first.status
@@ -176,7 +176,9 @@ def _stop_if_cut_short(results: list[SearchResult]) -> None:
         raise OutOfTime
 
 
-def search_again(problem: Problem, kept: IndexArray, seed: int, time_limit: float | None) -> SearchResult:
+def search_again(
+    problem: RestartProblem, kept: IndexArray, seed: int, time_limit: float | None
+) -> SearchResult:
     """Search once more; the answer depends on the arguments only, so any process may compute it."""
     objective, constraint, plan = problem.objective, problem.constraint, problem.plan
     clock, rng = Clock(time_limit), np.random.default_rng(seed)

@@ -15,7 +15,7 @@ from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.override import override
 from swapwise.search.loop import Strategy, Trace, run, take_kept
 from swapwise.search.methods import Greedy, OrthogonalMatchingPursuit
-from swapwise.search.path import Answer, Walk
+from swapwise.search.path import PathPoint, PathSearch
 from swapwise.search.plan import Plan
 from swapwise.search.result import Event, SearchResult, Status
 
@@ -60,10 +60,12 @@ def size_path(
     sets. Other methods than local search answer each size by themselves.
     """
     most = constraint.max_size() if largest is None else min(largest, constraint.max_size())
-    walk = _SizeWalk(objective, _Truncations(constraint, most), plan, Clock(as_time_limit(time_limit)), seed)
-    walk.judge_by(measure, loss, beyond)
-    walk.run(all_or_nothing=all_or_nothing)
-    return walk.path()
+    searches = _SizePathSearch(
+        objective, _Truncations(constraint, most), plan, Clock(as_time_limit(time_limit)), seed
+    )
+    searches.judge_by(measure, loss, beyond)
+    searches.run(all_or_nothing=all_or_nothing)
+    return searches.path()
 
 
 class _Truncations(Sequence[Constraint]):
@@ -90,7 +92,7 @@ class _Truncations(Sequence[Constraint]):
         return self._made[size]
 
 
-class _SizeWalk(Walk):
+class _SizePathSearch(PathSearch):
     """A path over sizes with local searches only where the loss is small."""
 
     def judge_by(
@@ -172,7 +174,7 @@ class _SizeWalk(Walk):
         return better
 
     def _install(self, place: int, support: IndexArray, value: float, history: list[Event]) -> None:
-        self._answers[place] = Answer(support, value, history=history)
+        self._answers[place] = PathPoint(support, value, history=history)
         self._judge(place)
 
     def _judge(self, place: int) -> None:

@@ -17,7 +17,7 @@ from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, State, costs_little
 
 
-class Part(NamedTuple):
+class ColourUnion(NamedTuple):
     colours: BoolArray
     weight: float
     state: State
@@ -56,7 +56,9 @@ class Colouring:
         self.support, self.colours, self._inherited = support, colours, inherited
         self.n_levels = len(weights) - 1
         subsets = [np.array(J, dtype=bool) for J in product([False, True], repeat=self.n_levels) if any(J)]
-        self._parts = [Part(J, weights[J.sum()], objective.start(support[J[colours]])) for J in subsets]
+        self._parts = [
+            ColourUnion(J, weights[J.sum()], objective.start(support[J[colours]])) for J in subsets
+        ]
         self._scale = objective.scale * sum(part.weight for part in self._parts)
 
     @property

@@ -111,7 +111,7 @@ class BestSingleton(Jump):
         return self._constraint.extend(first, np.arange(self._constraint.n))
 
 
-class Given(Jump):
+class ComputedSet(Jump):
     """A set that is computed when the search begins, such as the rounding of a relaxation."""
 
     def __init__(self, name: str, find: Callable[[Budget], IndexArray]) -> None:
