@@ -49,10 +49,10 @@ class Certificate:
     support : the answer
     better, better_value : a better set and its value, if one was found on the way
     fractional : the fractional set of the relaxation (what ``start="relaxation"`` rounds), or None
-    n_nodes : how many parts of the problem branch and bound looked at
+    n_nodes : number of parts of the problem that branch and bound explored
     seconds : wall time
-    status : why the proof stopped, a :class:`Status`: COMPLETE (it is as good as ``gap`` asks for, or every
-        part was looked at), TIME_LIMIT, ITERATION_LIMIT (of ``max_nodes``) or INTERRUPTED (by the keyboard)
+    status : why the proof stopped, a :class:`Status`: COMPLETE (it is as good as ``gap`` requires, or every
+        part was explored), TIME_LIMIT, ITERATION_LIMIT (of ``max_nodes``) or INTERRUPTED (by the keyboard)
     resolution : values closer than this count as equal
     assumptions : what the proof takes on trust, such as ``"that ... is a matroid"``; each reads on after
         "assuming"
@@ -64,7 +64,7 @@ class Certificate:
         for objectives that do not count
     ceiling : what no set exceeds, as is known beforehand, such as 1 for R²; infinity if nothing is
     verdict : what is proven in a few words, such as ``"at least 97.0% of the optimum"``
-    caveats : what has to be said with it, in clauses: what it assumes, and what is in doubt
+    caveats : clauses that belong to the verdict: what it assumes, and what is in doubt
     cut_short : how the proof was stopped before its end, such as ``"stopped after 10 s"``, or empty
 
     See Also
@@ -144,7 +144,7 @@ class Certificate:
 
     @property
     def caveats(self) -> list[str]:
-        """What has to be said with the verdict: what it assumes, and what is in doubt, a clause each."""
+        """Clauses that belong to the verdict: what it assumes, and what is in doubt."""
         clauses = [f"assuming {'; and '.join(self.assumptions)}"] if self.assumptions else []
         if self.doubt and not self.optimal:  # which is not the reason if a better set was found
             clauses.append(f"{'and' if self.better is not None else 'not more because'} {self.doubt}")

@@ -62,7 +62,7 @@ def certify(
         is the ``gap`` of the :class:`Certificate`, and the answer has at least ``1 − gap`` of the optimum; if
         a better set was found, it is the gap of ``better``, and that of the answer is larger.
     max_nodes : int, optional
-        The most parts that branch and bound looks at, the whole being the first; 0 for simple bounds only.
+        The most parts that branch and bound explores, the whole being the first; 0 for simple bounds only.
         Where no limit on time cuts in, the bound is then the same on every run.
     progress : bool
         Show value, bound and gap on the terminal (stderr) as they change.
@@ -71,7 +71,7 @@ def certify(
     -------
     Certificate
         After a keyboard interrupt too, with the best bound so far. Its ``status`` is COMPLETE (the proof is
-        as good as ``gap`` asks for, or every part was looked at), TIME_LIMIT, ITERATION_LIMIT (of
+        as good as ``gap`` requires, or every part was explored), TIME_LIMIT, ITERATION_LIMIT (of
         ``max_nodes``) or INTERRUPTED (by the keyboard). Where nothing better than the value of all elements
         together could be proven, it is ``trivial`` and says so.
 
@@ -149,7 +149,7 @@ def exact(
         be, as a share of the bound, or of what is left to explain if that is less. The best set so far then
         has at least ``1 − gap`` of the optimum.
     max_nodes : int, optional
-        The most parts that branch and bound looks at, the whole being the first; 0 for simple bounds only.
+        The most parts that branch and bound explores, the whole being the first; 0 for simple bounds only.
         Where no limit on time cuts in, the bound is then the same on every run.
     progress : bool
         Show value, bound and gap on the terminal (stderr) as they change.
@@ -157,14 +157,14 @@ def exact(
     Returns
     -------
     SearchResult
-        Its ``certificate`` has the bound, the ratio proven and the number of parts looked at. Its status is
+        Its ``certificate`` has the bound, the ratio proven and the number of parts explored. Its status is
         one of
 
         - OPTIMAL: no independent set is better, and that is proven;
         - TIME_LIMIT: the time was up before that was proven;
-        - ITERATION_LIMIT: ``max_nodes`` parts were looked at before that was proven;
+        - ITERATION_LIMIT: ``max_nodes`` parts were explored before that was proven;
         - INTERRUPTED: by the keyboard, or because values contradict each other and no search could go on;
-        - COMPLETE: the answer is proven to be as good as ``gap`` asks for; or every part was looked at, but
+        - COMPLETE: the answer is proven to be as good as ``gap`` requires; or every part was explored, but
           some value is only known within bounds, so that the answer could not be called optimal, and
           ``certificate.doubt`` says why.
 

@@ -38,7 +38,7 @@ class ProofEvent(NamedTuple):
     upper_bound: float
     #: What proved the bound, a key of ``Certificate.bounds``; empty before the first one
     kind: str
-    #: How many parts branch and bound had looked at
+    #: The number of parts that branch and bound had explored
     n_nodes: int
 
     @property

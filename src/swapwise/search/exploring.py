@@ -32,7 +32,7 @@ FEWEST_ENTRIES, MOST_ENTRIES = 10_000, 4_000_000
 # Values in single precision that differ by no more than this count as equal.
 TIE = 2e-7
 
-# The number of perturbations between looks at the clock
+# The number of perturbations between checks of the clock
 AT_ONCE = 48
 
 

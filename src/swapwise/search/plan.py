@@ -195,7 +195,7 @@ class Plan:
         working_sets = WorkingSets(constraint, self.tol, first)
         if self.tol > COARSE or not isinstance(objective, LeastSquares) or constraint.laminar_tree() is None:
             return [working_sets]
-        if objective.bounds is not None:  # compiled exploration knows of no bounds
+        if objective.bounds is not None:  # compiled exploration is for coefficients without bounds
             return [working_sets]
         if objective.design.sequential and not objective.is_small:
             return [working_sets]

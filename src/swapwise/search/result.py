@@ -24,8 +24,8 @@ class Status(StrEnum):
       oblivious without ``epsilon`` looks at every exchange).
     - OPTIMAL: no allowed set is better, and that is proven, given what ``certificate.assumptions`` lists.
     - COMPLETE: a method that is not a local search came to its end. For a certificate: the proof is as good
-      as was asked for, or every part was looked at. For :func:`exact`: it is proven to be as good as
-      ``gap`` asks for; or every part was looked at, but some value is only known within bounds, so that the
+      as ``gap`` requires, or every part was explored. For :func:`exact`: it is proven to be as good as
+      ``gap`` requires; or every part was explored, but some value is only known within bounds, so that the
       answer could not be called optimal, and ``certificate.doubt`` says why.
     - ITERATION_LIMIT: ``max_iter`` (or ``max_nodes``) was reached.
     - TIME_LIMIT: ``time_limit`` was reached.
@@ -186,8 +186,8 @@ class SearchResult:
     def guarantee(self) -> Any:
         """What the theorems guarantee for this run, or None if nothing is known about the objective.
 
-        A ``Guarantee``, worked out when it is first asked for. If it was, a pickled result takes it along;
-        the data are left behind.
+        A ``Guarantee``, computed at the first access. A pickled result has it if it was computed before; the
+        data are left behind.
 
         >>> from swapwise import Coverage, Uniform, maximize
         >>> maximize(Coverage([{1, 2}, {2, 3}, {4}]), Uniform(3, 2), "greedy").guarantee

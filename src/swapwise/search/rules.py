@@ -210,7 +210,7 @@ class NonOblivious(_OnCoefficients):
 
     No value of f is needed to choose a move, only the gradient. With bounds on coefficients, the bound is
     ``Σ_added (g_j t_j − M t_j²/2) − Σ_dropped (g_i w_i + M w_i²/2)`` with the step ``t_j = g_j/M`` cut to the
-    bounds: what is dropped may have a slope that its bound held back.
+    bounds: a dropped coefficient may have a slope that its bound held back.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ ENTRIES_AT_ONCE = 10**6
 
 
 class Constant(float):
-    """A number that says what it is: the constant itself, or a bound of it in a safe direction.
+    """A number with its kind: the constant itself, or a bound on it in a safe direction.
 
     A lower bound of an m and an upper bound of an M are safe: a guarantee made of them holds.
 

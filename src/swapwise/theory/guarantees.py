@@ -22,7 +22,7 @@ from swapwise.search.plan import NAMES, PIVOTS, require_constraint
 from swapwise.search.rules import NonOblivious, Oblivious, Pivot
 from swapwise.theory.constants import RestrictedConstants
 from swapwise.theory.localizable import Localizability
-from swapwise.theory.methods import THEOREMS, Case, flat, promise_of
+from swapwise.theory.methods import THEOREMS, MethodRun, flat, of_run
 from swapwise.theory.ratios import SubmodularityRatios
 from swapwise.theory.statement import (
     NO_ROUND,
@@ -90,7 +90,7 @@ def guarantee(
     epsilon: float | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> Guarantee:
-    """Return what is guaranteed for a method under a constraint, for any objective with these constants.
+    """Return the guarantee of a method under a constraint, for any objective with these constants.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def of_local_search(
     if isinstance(constants, RestrictedConstants) and constants.within_bounds:
         return nothing(NO_THEOREM_WITHIN)
     s = constraint.max_size()
-    return on_trust(_Search(s, constraint.p, q, T, epsilon).promise(rule, constants), constraint)
+    return on_trust(_LocalSearchRun(s, constraint.p, q, T, epsilon).guarantee(rule, constants), constraint)
 
 
 def of_method(
@@ -195,7 +195,7 @@ def of_method(
         return nothing(
             f"localizability gives no guarantee for {name}; RestrictedConstants or SubmodularityRatios may"
         )
-    return on_trust(promise_of(Case(name, constraint, ratios, known, T, details or {})), constraint)
+    return on_trust(of_run(MethodRun(name, constraint, ratios, known, T, details or {})), constraint)
 
 
 def _read_method(method: str | Pivot, constants: Constants) -> str | Pivot:
@@ -236,14 +236,14 @@ def _check_matroid(constraint: Constraint, known: int | None, rank: int) -> None
 
 
 @dataclass(frozen=True)
-class _Search:
+class _LocalSearchRun:
     s: int
     p: int
     q: int
     T: int | None
     epsilon: float | None
 
-    def promise(self, rule: Pivot, constants: Constants) -> Guarantee:
+    def guarantee(self, rule: Pivot, constants: Constants) -> Guarantee:
         if type(rule) not in PIVOTS.values():
             return nothing(f"there is no theorem on the rule {rule!r}")
         if self.epsilon is not None and self.T is not None:
@@ -286,8 +286,8 @@ class _Search:
         number = NUMBERS[not isinstance(rule, Oblivious), self.p > 1]
         beta = "(p − 1 + 1/q) M/m" if self.p > 1 else "M/m"
         triple, numbers = (m / M, M / m, 0.0), {"m_2s": m, name: M}
-        promise = self._made_of(triple, numbers, number, "(m/M)", beta)
-        return replace(promise, max_iterations=self._most_moves(constants))
+        stated = self._made_of(triple, numbers, number, "(m/M)", beta)
+        return replace(stated, max_iterations=self._most_moves(constants))
 
     def _made_of(
         self, triple: Triple, numbers: dict[str, float], number: int, alpha: str, beta: str

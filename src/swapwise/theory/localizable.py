@@ -8,7 +8,7 @@ most s elements, and every collection 𝒫 (repetitions allowed) of subsets P of
 where every element of X* \ X appears at least k times in 𝒫, every element of X \ X* at most ℓ times, and
 ℓ ≥ k ≥ 1. (The published definition leaves out ℓ ≥ k, without which not even linear functions have it.)
 
-There is no end of collections, but none has to be looked at. Divided by k, multiplicities become weights
+There are infinitely many collections, but none has to be enumerated. Divided by k, multiplicities become weights
 y ≥ 0 and λ = ℓ/k ≥ 1, and the worst collection for a pair is a linear program, whose corners are rational:
 
     min Σ_P y_P gain_P + β₁ λ f(X)  such that  Σ_{P∋v} y_P ≥ 1 on X* \ X  and  Σ_{P∋v} y_P ≤ λ on X \ X*

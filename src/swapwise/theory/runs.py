@@ -54,27 +54,27 @@ def guarantee_of(
     known = {**(options or {}), **(details or {})}
     if options and isinstance(options.get("phi"), tuple):  # the details have only the last φ
         known["phis"] = options["phi"]
-    run = Run(objective, constraint, method, support, value, known, q, epsilon, tol)
-    promises = run.by_theorems(_full_rounds(status, n_iter), n_iter)
-    if not any(promise.ratio == 1 for promise in promises):
-        promises += run.along_the_run()
-    best = best_of(promises)
+    finished = FinishedSearch(objective, constraint, method, support, value, known, q, epsilon, tol)
+    guarantees = finished.by_theorems(_full_rounds(status, n_iter), n_iter)
+    if not any(each.ratio == 1 for each in guarantees):
+        guarantees += finished.along_the_run()
+    best = best_of(guarantees)
     return best if best is None or epsilon is not None else replace(best, max_iterations=None)
 
 
-def best_of(promises: Sequence[Guarantee]) -> Guarantee | None:
+def best_of(guarantees: Sequence[Guarantee]) -> Guarantee | None:
     """Return the guarantee with the largest ratio, with the others in its ``others``; None if there is none.
 
     >>> half, trivial = Guarantee(0.5, "a theorem", "1/2"), Guarantee(0.9, "all", "f/f", trivial=True)
     >>> best_of([half, trivial]).beyond_trivial
     at least 0.5 of the optimum (a theorem: 1/2)
     """
-    in_order = sorted(promises, key=lambda promise: (-promise.ratio, promise.in_expectation))
+    in_order = sorted(guarantees, key=lambda each: (-each.ratio, each.in_expectation))
     return replace(in_order[0], others=tuple(in_order[1:])) if in_order else None
 
 
 @dataclass(frozen=True)
-class Run:
+class FinishedSearch:
     objective: SetFunction
     constraint: Constraint
     method: str | Pivot
@@ -129,21 +129,21 @@ class Run:
             assert isinstance(self.objective, SparseObjective)
             rule = NonOblivious(self.objective.smoothness(self.constraint.exchange_size(self.q)))
         known = known_localizability(self.objective) if isinstance(rule, Oblivious) else None
-        promises = []
+        guarantees = []
         if known is not None:
-            promises.append(of_local_search(rule, self.constraint, known, T, self.q, epsilon))
+            guarantees.append(of_local_search(rule, self.constraint, known, T, self.q, epsilon))
         if self.constants is not None and not isinf(self.constants.M_1):
-            promises.append(of_local_search(rule, self.constraint, self.constants, T, self.q, epsilon))
-        return promises
+            guarantees.append(of_local_search(rule, self.constraint, self.constants, T, self.q, epsilon))
+        return guarantees
 
     def _of_method(self, name: str, T: int | None) -> list[Guarantee]:
-        promises = []
+        guarantees = []
         if name == "exhaustive" or known_localizability(self.objective) is not None:
             known = SubmodularityRatios.of_submodular(isinstance(self.objective, Linear))
-            promises.append(of_method(name, self.constraint, known, T, self.details))
+            guarantees.append(of_method(name, self.constraint, known, T, self.details))
         if self.constants is not None and not isinf(self.constants.M_1) and name != "exhaustive":
-            promises.append(of_method(name, self.constraint, self.constants, T, self._checked_details()))
-        return promises
+            guarantees.append(of_method(name, self.constraint, self.constants, T, self._checked_details()))
+        return guarantees
 
     def _checked_details(self) -> dict[str, Any]:
         """Return the details, with the share for which the answer is indeed fixed for the step on record."""

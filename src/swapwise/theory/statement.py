@@ -12,11 +12,11 @@ ALONG_THE_RUN = "along the run"
 
 @dataclass(frozen=True, repr=False)
 class Guarantee:
-    """A part of the optimum that is reached for certain, and the theorem that says so.
+    """A share of the optimum that is certainly reached, and the theorem that proves it.
 
     Attributes
     ----------
-    ratio : the value found is at least this part of the largest one
+    ratio : the value found is at least this share of the largest one
     theorem, formula : where that comes from; ``"along the run"`` is the bound at the set that was found
     constants : the numbers in the formula
     in_expectation : whether it holds on average over the method's random choices
@@ -72,7 +72,7 @@ class Guarantee:
     @property
     def beyond_trivial(self) -> Guarantee | None:
         """The best guarantee that says more than that all elements together have a larger value."""
-        return next((promise for promise in (self, *self.others) if not promise.trivial), None)
+        return next((each for each in (self, *self.others) if not each.trivial), None)
 
     @property
     def by_theorem(self) -> Guarantee | None:
@@ -95,11 +95,11 @@ def nothing(reason: str, theorem: str = "no theorem", formula: str = "0") -> Gua
     return Guarantee(0.0, theorem, formula, reason=reason)
 
 
-def on_trust(promise: Guarantee, constraint: Constraint) -> Guarantee:
+def on_trust(guarantee: Guarantee, constraint: Constraint) -> Guarantee:
     """Add the assumptions of the constraint to a guarantee, unless it is empty or trivial."""
-    needs_trust = not promise.vacuous and not promise.trivial
-    trusted = (*promise.assumptions, *constraint.assumptions)
-    return replace(promise, assumptions=trusted if needs_trust else ())
+    needs_trust = not guarantee.vacuous and not guarantee.trivial
+    trusted = (*guarantee.assumptions, *constraint.assumptions)
+    return replace(guarantee, assumptions=trusted if needs_trust else ())
 
 
 ONLY_EMPTY = Guarantee(1.0, "no choice", "only the empty set is allowed")

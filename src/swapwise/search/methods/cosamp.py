@@ -68,7 +68,7 @@ class CoSaMP(MergeAndPrune):
     The next gradient is that of the pruned coefficients, not of a refit on their set: this is the difference
     to ``"grasp"``. For least squares the gradient is the correlation with the residual, and this is CoSaMP as
     published; for other objectives it is GraSP without debiasing. With more merged columns than samples the
-    fit explains anything, and what is pruned says little.
+    fit explains anything, and pruning is nearly arbitrary.
 
     See Also
     --------

@@ -88,7 +88,7 @@ class HardThresholdingPursuit(Thresholding):
 
     ``S ← supp P(w + η ∇u(w))``, ``w ← argmax u on S``, until S stays. P is the projection onto the
     constraint, so that this is model-based in the sense of Baraniuk et al. under any constraint. The answer
-    is fixed for the step on the record, and what that proves is said in :class:`Thresholding`.
+    is fixed for the step on the record, see :class:`Thresholding` for what that proves.
 
     Parameters
     ----------
