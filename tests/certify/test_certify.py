@@ -533,11 +533,11 @@ def test_the_statuses_of_a_certificate_are_listed():
 @given(st.floats(0, 1e6), st.floats(0, 1e6))
 def test_the_percentage_is_never_rounded_up(value, upper_bound):
     proven = certificate(value, upper_bound)
-    said = float(percent(proven.ratio))
-    assert proven.optimal or f"at least {said:.1f}%" in repr(proven)
-    assert said <= 100 * proven.ratio + 1e-9
-    assert said >= 100 * proven.ratio - 0.1 - 1e-9
-    assert (said == 100) == proven.optimal
+    shown = float(percent(proven.ratio))
+    assert proven.optimal or f"at least {shown:.1f}%" in repr(proven)
+    assert shown <= 100 * proven.ratio + 1e-9
+    assert shown >= 100 * proven.ratio - 0.1 - 1e-9
+    assert (shown == 100) == proven.optimal
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6), st.floats(0, 1))

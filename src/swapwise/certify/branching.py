@@ -94,13 +94,11 @@ class BranchAndBound:
         return Status.COMPLETE
 
     def step(self, clock: Clock) -> None:
-        """Bound the part with the largest bound, and split it if it may hold a better set.
-
-        When too many are open, it is one of the smallest bounds, which take the fewest parts to close.
-        """
+        """Bound the part with the largest bound, and split it if it may hold a better set."""
         clock.check()
         if self._current is not None:  # the last step was cut short
             self._put(self._current)
+        # When too many are open, it is one of the smallest bounds, which take the fewest parts to close.
         at = -1 if self._is_full else 0
         self._current = node = self._open[at][-1]  # so that the bound counts it if this is interrupted
         if at:
@@ -137,10 +135,9 @@ class BranchAndBound:
         return self._parts(node, (node.region.with_inside(element), node.region.with_outside(element)))
 
     def _enumerated(self, node: Node, clock: Clock, *, quick: bool) -> list[Node] | None:
-        """Enumerate the sets of a node if they are few enough; return the parts that are left, None if not.
+        """Enumerate the sets of a node, but for those with columns set aside; None if they are not few.
 
-        Sets of collinear columns are each as good as many others, so too many are good for enumeration. Parts
-        that hold columns that are set aside are left.
+        Sets of collinear columns are each as good as many others, so too many are good for enumeration.
         """
         aside = node.aside
         region = node.region.with_outside(aside) if len(aside) else node.region
@@ -160,7 +157,6 @@ class BranchAndBound:
         return [part for part in map(node.part, regions) if part.bound > self.cutoff]
 
     def _evaluate(self, support: IndexArray, clock: Clock) -> None:
-        """Evaluate one set: its value, and an upper bound on it where rounding leaves it uncertain."""
         with unwarned():
             value = self.objective._value(support)
             bound = max(value, self.objective.upper_bound(support, clock))
@@ -182,7 +178,6 @@ class BranchAndBound:
             return support, self.objective._value(support)
 
     def _improve(self, support: IndexArray, value: float, clock: Clock) -> None:
-        """Keep a set that is better than the incumbent, improved by local search and completed."""
         if value <= self.cutoff:
             return
         require_independent(self.constraint, support)

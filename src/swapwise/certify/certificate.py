@@ -109,7 +109,9 @@ class Certificate:
     @property
     def ratio(self) -> float:
         """The share of the optimum that the answer has at least; 1 means that it is optimal."""
-        return proven_share(self.value, self.upper_bound, self.resolution)
+        if self.upper_bound <= self.value + self.resolution:
+            return 1.0
+        return max(0.0, self.value / self.upper_bound)
 
     @property
     def gap(self) -> float:
@@ -189,10 +191,6 @@ class Certificate:
         return f"{words}, upper bound {bound}, by {self.kind}"
 
 
-def proven_share(value: float, upper_bound: float, resolution: float) -> float:
-    return 1.0 if upper_bound <= value + resolution else max(0.0, value / upper_bound)
-
-
 def relative_gap(value: float, upper_bound: float, ceiling: float, resolution: float) -> float:
     """Return ``upper_bound − value`` as a share of the bound or of ``ceiling − value``, the smaller one.
 
@@ -222,11 +220,7 @@ def distinct_digits(value: float, upper_bound: float) -> tuple[str, str]:
 
 
 def percent(ratio: float) -> str:
-    """Return a share in percent, never rounded up: to a tenth, or to the first digit that is not a nine.
-
-    >>> percent(0.97), percent(0.999957), percent(1.0)
-    ('97.0', '99.995', '100')
-    """
+    """Return a share in percent, never rounded up: to a tenth, or to the first digit that is not a nine."""
     if ratio == 1.0:
         return "100"
     digits = next(digits for digits in range(1, 12) if digits == 11 or ratio < 1.0 - 10.0 ** -(digits + 2))

@@ -124,7 +124,6 @@ class FrankWolfeRelaxation(Relaxation):
         self.coef, self._factor = coef, factor
 
     def _bounds_of(self, rows: IndexArray, root: FloatArray) -> CoefficientBounds | None:
-        """Return the bounds of r, where those of w are z times its own."""
         bounds = self.objective.bounds
         if bounds is None:
             return None
@@ -303,7 +302,6 @@ class ConvexCombination:
         return ConvexCombination([*self.sets, *other.sets], weights)
 
     def among(self, elements: IndexArray) -> ConvexCombination | None:
-        """Renumber elements by their positions in ``elements``; sets with other elements are dropped."""
         pairs = zip(self.sets, self.weights, strict=True)
         kept = [
             (np.searchsorted(elements, support), weight)
@@ -329,8 +327,7 @@ def pairwise_frank_wolfe(
 ) -> ConvexCombination:
     """Move weight between sets to raise ``slope·d − dᵀ curve d / 2``, where d is how far the point moves.
 
-    ``slope`` and ``curve`` are those of ``elements``, which hold all sets. Frank–Wolfe with pairwise steps:
-    weight moves from the set of the smallest slope to that of the largest. The oracle is called only when the
+    ``slope`` and ``curve`` are those of ``elements``, which hold all sets. The oracle is called only when the
     gap between the known sets is less than half of the Frank–Wolfe gap that its last answer left.
     """
     position = np.full(elements.max(initial=-1) + 1, -1)

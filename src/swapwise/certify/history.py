@@ -64,7 +64,6 @@ class ProofHistory:
         self.note(self._last._replace(value=value))
 
     def note(self, event: ProofEvent) -> None:
-        """Append an event if it is better than the last one; of events at the same time, the last is kept."""
         event = _with_best_bound(self._last, event)
         if not _is_better(self._last, event):
             return

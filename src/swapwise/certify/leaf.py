@@ -169,10 +169,7 @@ def _candidates(
 def _nearly_all(
     objective: SparseObjective, region: Region, room: int, target: float
 ) -> list[IndexArray] | None:
-    """Return the same where all but a few open elements are chosen, by the elements left out.
-
-    None if these are not few, or columns are nearly collinear.
-    """
+    """Return the same by the elements left out, if these are few and no columns nearly collinear."""
     n_left_out = len(region.open) - room
     if n_left_out > FEW or objective.bounds is not None:
         return None
@@ -201,10 +198,7 @@ def _turned(bounds: CoefficientBounds, elements: IndexArray) -> tuple[FloatArray
 
 
 def _without_held(gram: FloatArray, held: BoolArray) -> tuple[FloatArray, float] | None:
-    """Return the products of the other columns after projecting out the held ones, and their error.
-
-    None if the held ones are nearly collinear.
-    """
+    """Project out the held columns; return the products and their error, None if nearly collinear."""
     if not held.any():
         return gram, NOISE
     try:

@@ -46,7 +46,6 @@ class SetLimits(NamedTuple):
 
     @classmethod
     def of_rows(cls, rows: Inequalities, n: int, part: int = 0) -> SetLimits:
-        """Take the inequalities on the elements alone that have no negative coefficient."""
         matrix = rows.matrix.tocsr()
         low, beside = matrix.min(axis=1).toarray(), abs(matrix[:, n:]).sum(axis=1)
         kept = np.flatnonzero((low >= 0) & (np.asarray(beside) == 0) & (np.diff(matrix.indptr) > 0))

@@ -88,7 +88,6 @@ class OverlappingRelaxation(ProximalRelaxation):
         return gains
 
     def _cut(self) -> bool:
-        """Add limits that the fractional set violates and drop loose ones without a price; return whether."""
         if not self._matroids:
             return False
         limits, n = self._limits, len(self.point)

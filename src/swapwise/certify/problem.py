@@ -51,10 +51,7 @@ class RestrictedProblem:
         return self._diagonal
 
     def among(self, kept: IndexArray, clock: Clock, diagonal: FloatArray | None = None) -> RestrictedProblem:
-        """Return the problem on some of the elements: by inner products, once they are few enough.
-
-        ``diagonal`` is a better one for the present problem, if there is one.
-        """
+        """Return the problem on some of the elements, by inner products once they are few enough."""
         objective, elements = self.objective, self.elements[kept]
         if isinstance(objective, Quadratic) or not self._is_worth_products(kept):
             part = objective if len(kept) == objective.n else objective.restricted(kept)

@@ -43,7 +43,6 @@ class Prover:
         moves: Iterable[Event] = (),
         show: Callable[[ProofState], None] = lambda state: None,
     ) -> None:
-        """Take the ``moves`` that led to the set since the clock was started; ``show`` displays progress."""
         self._clock, self._show = clock, show
         self._passes_before = objective.n_passes
         self.history = ProofHistory(moves, value)
@@ -72,7 +71,6 @@ class Prover:
         return self.status
 
     def observe_bound(self, kind: str, bound: float) -> None:
-        """Note a proven bound on all independent sets, also while the root is still being bounded."""
         self.bounds[kind] = min(self.bounds.get(kind, np.inf), float(bound))
         self._notify()
 

@@ -109,11 +109,7 @@ class ProximalRelaxation(Relaxation):
         return np.unique(np.concatenate(found))
 
     def _lacking(self) -> IndexArray:
-        """Return elements beside the working set whose weights exceed their prices.
-
-        As enlarging the working set takes a while, they come with others that are closest to that, if they
-        are few.
-        """
+        """Return elements whose weights exceed their prices, and if these are few, others close to that."""
         known = self._working_set.elements
         if len(known) == self.objective.n:
             return known[:0]
@@ -128,7 +124,6 @@ class ProximalRelaxation(Relaxation):
         return np.sort(best[gains[best] > -np.inf])
 
     def _gains_beside(self, known: IndexArray) -> FloatArray:
-        """Return the gain of each element when it replaces one of a max-weight set of the known elements."""
         inner = np.zeros(len(self.diagonal))
         inner[known] = self.dual.weights[known]
         return self.region.gains_of_additions(self.dual.weights, self.region.heaviest(inner))
@@ -176,7 +171,6 @@ class ProximalRelaxation(Relaxation):
         self._go_towards(ahead, fractional, base + value)
 
     def _limits_on(self, elements: IndexArray) -> tuple[tuple[Any, ...], FloatArray | None]:
-        """Return the limits on some elements as plain arrays, and the prices of sets if these overlap."""
         tree = self.region.constraint.laminar_tree()
         assert tree is not None
         return tuple(tree._replace(leaf=tree.leaf[elements])), None

@@ -145,9 +145,5 @@ def used_rows(objective: SparseObjective, elements: IndexArray) -> tuple[IndexAr
 
 
 def in_rows(values: FloatArray, count: int) -> FloatArray:
-    """Reshape numbers to ``count`` rows, which may be 0.
-
-    >>> in_rows(np.arange(6), 3).shape, in_rows(np.empty((0, 2)), 0).shape
-    ((3, 2), (0, 0))
-    """
+    """Reshape numbers to ``count`` rows, which may be 0."""
     return values.reshape(count, values.size // max(1, count))

@@ -95,7 +95,6 @@ class RelaxedNode(Node):
         return elements[~self.region.inside[elements]]
 
     def _find_ties(self) -> None:
-        """Set aside columns that are combinations of others, and rule out those that no best set needs."""
         if self._ties is None or not self._may_be_tied:
             return
         self._may_be_tied = False
@@ -109,7 +108,6 @@ class RelaxedNode(Node):
             self._aside = self._aside.without(needless)
 
     def _shift_the_basis(self) -> None:
-        """Find a diagonal that is positive for all elements but those set aside."""
         self._find_ties()
         basis = ~self.region.outside
         if self._aside is not None:

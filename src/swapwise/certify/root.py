@@ -24,11 +24,7 @@ def root_node(
     clock: Clock,
     observe: Observer = lambda kind, bound: None,
 ) -> Node:
-    """Return the node of all independent sets: by summands, else by relaxation if u is strongly concave.
-
-    Prices of summands are first chosen to agree on ``support``, a good set. ``observe`` is called with bounds
-    that are proven on the way.
-    """
+    """Return the node of all independent sets; prices of summands first agree on ``support``, a good set."""
     if not isinstance(objective, SparseObjective):
         return SetNode(objective, region)
     relaxed = None if objective.bounds is None else relaxed_root(objective, region)

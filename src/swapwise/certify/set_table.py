@@ -42,8 +42,8 @@ class SummandChoice(NamedTuple):
 class SetTable:
     """The sets of all summands that matter, one row each, those of a summand side by side.
 
-    A set of the region has a value of at most ``floor`` if its part in some summand is not in the list; or
-    else ``rest`` has bounds on those parts.
+    A set of the region is worth at most ``floor`` if a part of it is not listed; or ``rest`` bounds these
+    parts.
     """
 
     def __init__(
@@ -76,7 +76,6 @@ class SetTable:
         return SetPrices(np.zeros(self.n_copies + 1), 0.0)
 
     def within(self, region: Region, rows: IndexArray | None = None) -> IndexArray:
-        """Return those rows that may be a part of a set of the region, of all rows or of some."""
         rows = np.arange(len(self.part)) if rows is None else rows
         inside, outside = (np.append(flags[self.element], False) for flags in (region.inside, region.outside))
         n_inside = np.bincount(self.owner, inside[:-1], minlength=self.n_parts)

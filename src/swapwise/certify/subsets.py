@@ -74,7 +74,6 @@ class SubsetSearch:
         self._bounds = [np.zeros(0)]
 
     def run(self, held: IndexArray, candidates: IndexArray) -> ListedSets:
-        """Return the sets that hold all of ``held``, and some of the candidates."""
         room = min(self._size - len(held), len(candidates))
         # Where elements cost, sets of different sizes are bounded one size at a time.
         sizes = [(size, size) for size in range(room + 1)] if self._prices.min() < 0 else [(0, room)]

@@ -25,10 +25,7 @@ DEEPER, SHALLOWEST = 2.0, 0.05
 def summand_node(
     objective: SparseObjective, region: Region, support: IndexArray, clock: Clock, observe: Observer
 ) -> SummandNode | None:
-    """Return the node of all independent sets, bounded by summands; None if there are none, or too many sets.
-
-    Prices are first chosen to agree on ``support``, a good set.
-    """
+    """Return the root, bounded by summands; None if there are none, or too many sets."""
     blocks = objective.summands(objective.coef(support))
     if not blocks:
         return None
@@ -88,7 +85,6 @@ class SummandLists:
         return copies[self._begin[v] : self._begin[v + 1]]
 
     def begin(self, clock: Clock) -> None:
-        """Choose the first prices, and list the sets that are about as good as the answer."""
         worth = self._relax(clock)
         self.prices = prices = self._first_prices(clock)
         own = self._values + [self._of(v, prices.copies)[at].sum() for v, at in enumerate(self._own)]
@@ -97,7 +93,6 @@ class SummandLists:
         self._observe(SummandNode.kind, self._value + self._slack())
 
     def node(self, clock: Clock) -> SummandNode:
-        """Return the node of all independent sets, with lists of all sets that matter at better prices."""
         if self._slack() > EQUAL * abs(self._value):
             self._improve(clock)
         slack, best = self._slack(), self._best()
@@ -131,7 +126,6 @@ class SummandLists:
         return self._empty.total(self._best(), self.prices) - self._value
 
     def _positions(self, block: Summand) -> tuple[IndexArray, IndexArray]:
-        """Return the positions of a summand's elements that all sets have, and of the open ones."""
         inside, outside = self._region.inside[block.elements], self._region.outside[block.elements]
         return np.flatnonzero(inside), np.flatnonzero(~(inside | outside))
 
@@ -153,7 +147,6 @@ class SummandLists:
         return SetPrices(np.append(copies, 0.0), total)
 
     def _gains_and_losses(self, clock: Clock) -> tuple[FloatArray, FloatArray]:
-        """Estimate the gain of adding each element to the answer, and the loss of dropping it."""
         gains, losses = np.zeros((2, self._region.constraint.n))
         for block, own, value in zip(self._blocks, self._own, self._values, strict=True):
             clock.check()
@@ -184,7 +177,6 @@ class SummandLists:
         )
 
     def _list_anew(self, thresholds: FloatArray, known: BoolArray, clock: Clock) -> None:
-        """List sets above thresholds at new prices, where the old lists do not have all of them."""
         missing = iter(self._list(thresholds, clock, np.flatnonzero(~known)))
         self.lists = [
             self._shortened(v, thresholds[v]) if known[v] else next(missing) for v in range(len(known))

@@ -66,10 +66,7 @@ def _bounded(block: Summand, sizes: list[IndexArray], clock: Clock) -> ListedSet
 
 
 def _independent_subsets(block: Summand, region: Region, most: int, clock: Clock) -> Iterator[IndexArray]:
-    """Yield the independent sets of a block's elements, size by size, as rows of positions.
-
-    It ends, not necessarily soon, when there are more than ``most`` of a size.
-    """
+    """Yield independent sets of a block, size by size, until more than ``most`` have the same size."""
     constraint, elements = region.constraint, block.elements
     sets: list[tuple[int, ...]] = [()]
     while sets:
@@ -164,7 +161,6 @@ class SummandNode(Node):
         return best
 
     def _fix(self, choice: SummandChoice, target: float) -> bool:
-        """Fix the elements that all better sets have, or none; return whether there were any."""
         table, region = self._table, self.region
         self._floor = max(self._floor, target)
         slack = choice.bound - target

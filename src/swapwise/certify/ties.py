@@ -155,7 +155,6 @@ class SetAside:
         return self.elements[found & ~region.inside[self.elements]]
 
     def within(self, size: int) -> IndexArray:
-        """Return the elements that, with all that they are combinations of, fit into sets of a size."""
         return self.elements[(self.parts != 0).sum(axis=1) < size]
 
     def without(self, elements: IndexArray) -> SetAside | None:

@@ -56,7 +56,6 @@ class WorkingSet:
             self.scale = np.ones((len(objective.H), 1))
 
     def grow(self, elements: IndexArray, coef: FloatArray) -> None:
-        """Add some elements; if that is too many, keep only those with coefficients of the others."""
         if np.isin(elements, self.elements).all():
             return
         before = self.elements
@@ -131,10 +130,7 @@ class WorkingSet:
         precision: float,
         finest: float,
     ) -> tuple[FloatArray, FloatArray, float, FloatArray | None]:
-        """Return nearly optimal scaled coefficients of the model, a fractional set, its value, and prices.
-
-        ``limits`` are on nested sets, or have ``prices`` if sets overlap; the new prices of these come last.
-        """
+        """Return nearly optimal scaled coefficients, their fractional set and value, and new ``prices``."""
         lengths = np.ones(len(self.elements))
         lengths[self.owner] = self.scale[:, 0]
         diagonal = diagonal[self.elements] / lengths**2

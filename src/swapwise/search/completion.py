@@ -19,10 +19,7 @@ COMPLETION = "completion"
 
 
 def complete(state: State, constraint: Constraint, budget: Budget) -> list[Step]:
-    """Move the state to a set that meets all lower limits, and return the steps, one per element.
-
-    Elements with the best scores come first; without scores, those with the smallest index.
-    """
+    """Move the state to a set that meets all lower limits, the elements with the best scores first."""
     if constraint.is_complete(state.support):
         return []
     with unwarned():  # the refit of the answer warns of collinear columns

@@ -39,9 +39,8 @@ AT_ONCE = 48
 class Exploring(Strategy):
     """Search few columns, scan all for elements that would improve the answer, and perturb local optima.
 
-    The work is compiled and in single precision; the state moves to each better local optimum. ``first`` are
-    the candidates that an earlier search of the same objective ended with: the search begins with them, and
-    does not perturb, as the earlier one did.
+    Compiled, in single precision; the state moves to each better local optimum. ``first`` are the candidates
+    that an earlier search of the same objective ended with: this one begins with them, and does not perturb.
     """
 
     name = "exploration"
@@ -73,7 +72,6 @@ class Exploring(Strategy):
     def _settled(
         self, explored: Exploration, state: LeastSquaresState, budget: Budget
     ) -> tuple[IndexArray, float]:
-        """Search until a local optimum is reached; better sets on the way are kept in the budget."""
         support = state.support
         while True:
             support, value, is_settled = explored.search_once(support)

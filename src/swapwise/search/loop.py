@@ -168,7 +168,7 @@ def search(
 
 
 def _complete(state: State, constraint: Constraint, trace: Trace, budget: Budget) -> bool:
-    """Meet the lower limits, on the record; observers cannot stop that. Return whether one was missed."""
+    """Meet the lower limits, on the record; return whether one was missed."""
     begin = perf_counter()
     steps = complete(state, constraint, budget)
     for step in steps:
@@ -180,13 +180,11 @@ def _complete(state: State, constraint: Constraint, trace: Trace, budget: Budget
 
 
 def take_kept(objective: SetFunction, trace: Trace, budget: Budget) -> None:
-    """Make the steps kept by a round that was cut short, if they lead to a better set.
-
-    Values are computed afresh: the state may have been left in the middle of a move.
-    """
+    """Make the steps kept by a round that was cut short, if they lead to a better set."""
     steps = budget.kept
     if not steps:
         return
+    # Values are computed afresh: the state may have been left in the middle of a move.
     target = trace.support
     for step in steps:
         target = step.move.result(target)

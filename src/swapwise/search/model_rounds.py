@@ -45,9 +45,8 @@ MOST_AT_ONCE, WORK_AT_ONCE, REFITTED = 16, 10**8, 3
 class ModelRounds(Strategy):
     """Newton's method for sets: search the second-order model around the fit, refit on the set found, repeat.
 
-    Each round is one move. From a set that is not empty, models are damped and also searched from
-    perturbations of the set; the best few sets are refitted. Exact refits decide, so values only rise.
-    Without ``perturbs``, rounds only go where the undamped model leads.
+    Each round is one move. From a set that is not empty, models are damped and searched from perturbations of
+    it, too. Exact refits of the best few sets decide. Without ``perturbs``, rounds follow the undamped model.
     """
 
     name = "model rounds"
@@ -104,7 +103,6 @@ class ModelRounds(Strategy):
         return go([step], state)
 
     def _perturb(self, state: SparseState, budget: Budget) -> Sequence[Step]:
-        """Go to the best local optimum of a damped model, if that is better."""
         self._known.add(state.support.tobytes())
         new: dict[bytes, IndexArray] = {}
         for some in self._candidate_sets(state, budget.clock):

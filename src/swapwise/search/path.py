@@ -124,7 +124,6 @@ class PathSearch:
         return self._search(place, [])
 
     def _fresh_starts(self) -> dict[int, list[Event]]:
-        """Return, for some places, histories of sets that were not found from smaller answers."""
         every = MODEL_EVERY if self._by_models else FRESH_EVERY
         places = range(len(self._constraints) - 1, 0, -every)
         if not places:
@@ -186,7 +185,7 @@ class PathSearch:
         return trace.history
 
     def _attempt(self, place: int, start: IndexArray, history: list[Event]) -> bool:
-        """Search from a set that no search has visited; return whether that gave a better answer.
+        """Search from a set, unless a search has visited it; return whether that gave a better answer.
 
         ``history`` leads to the set, or to one that it is a part of.
         """
@@ -243,7 +242,6 @@ class PathSearch:
         return trace.history
 
     def _reduced(self, support: IndexArray, place: int) -> IndexArray:
-        """Drop the elements of least loss, one at a time, until the constraint allows the set."""
         constraint = self._constraints[place]
         self._go_to(support)
         while not constraint._is_independent(self._state.support):

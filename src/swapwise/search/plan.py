@@ -104,10 +104,7 @@ class Plan:
         *,
         models: Sequence[Strategy] | None = None,
     ) -> SearchResult:
-        """Search as planned, with ``models`` in place of the planned ones if they are given.
-
-        None for the generator is that of seed 0, made only for a method that draws from it.
-        """
+        """Search as planned, with other ``models`` if given, and seed 0 without ``rng``."""
         if models is None:
             models = self.models(objective, constraint)
         starts = [*self.starts(objective, constraint, rng), *models]
@@ -179,14 +176,11 @@ class Plan:
         *,
         perturbs: bool = True,
     ) -> list[Strategy]:
-        """Return the strategies on few elements; ``first`` is a working set to begin with.
-
-        Models are not perturbed where a search is one of many, or where a refit is a pass over the data.
-        """
         if self.start != "model":
             return []
         if isinstance(objective, (LeastSquares, GroupLeastSquares)):
             return self.explorers(objective, constraint, first)
+        # Perturbations would take many passes over the data.
         return [ModelRounds(constraint, self.tol, perturbs=perturbs and objective.scoring != "pass")]
 
     def explorers(
@@ -232,10 +226,7 @@ def resolve(
     hooks: TheoryHooks | None = None,
     of_path: bool = False,
 ) -> Plan:
-    """Check all options, decide each "auto", and return the plan.
-
-    ``of_path`` marks one of many searches along a path, each of which begins near its answer.
-    """
+    """Check all options and decide each "auto"; ``of_path`` is for searches that begin near their answers."""
     check_problem(objective, constraint)
     found = resolve_method(method, objective, constraint, of_path=of_path)
     rule, other = (found, None) if isinstance(found, Pivot) else (None, found)
@@ -298,7 +289,8 @@ def resolve_method(
         )
     lacks = _missing(method, objective, constraint)
     if lacks is not None:
-        works = ", ".join(_methods_for(objective, constraint))
+        kinds = [kind for name, kind in (PIVOTS | METHODS).items() if name != "exhaustive"]
+        works = ", ".join(kind.name for kind in kinds if _missing(kind(), objective, constraint) is None)
         what = f"the {method.name} rule" if isinstance(method, Pivot) else method.name
         raise TypeError(f"{what} needs {lacks}. Methods that work here: {works}")
     return method
@@ -309,11 +301,6 @@ def _missing(method: Pivot | Method, objective: SetFunction, constraint: Constra
         return method.missing(objective, constraint)
     lacks = method.missing(objective)
     return None if lacks is None else f"what {type(objective).__name__} lacks: {lacks}"
-
-
-def _methods_for(objective: SetFunction, constraint: Constraint) -> list[str]:
-    kinds = [kind for name, kind in (PIVOTS | METHODS).items() if name != "exhaustive"]
-    return [kind.name for kind in kinds if _missing(kind(), objective, constraint) is None]
 
 
 def _method_for(objective: SetFunction, of_path: bool) -> str:
@@ -364,7 +351,6 @@ def _can_explore(objective: SetFunction, constraint: Constraint) -> bool:
 
 
 def _is_small(objective: SetFunction, constraint: Constraint) -> bool:
-    """Return whether a scan of all elements in every round is faster than working sets."""
     if not isinstance(objective, (LeastSquares, GroupLeastSquares)):
         return False
     most = SMALL if is_quick(objective, constraint) else SMALL_UNLESS_QUICK

@@ -143,10 +143,7 @@ class Restarts(Strategy):
         return results
 
     def _begins(self, best: IndexArray, count: int) -> list[tuple[IndexArray, int]]:
-        """Return the sets that searches begin with, and their seeds.
-
-        All hold the forced elements, and every other one a part of the best answer.
-        """
+        # Every other search begins with a part of the best answer.
         begins = []
         for number in range(len(self.supports), len(self.supports) + count):
             kept = self._problem.constraint.forced
@@ -195,8 +192,7 @@ def results_of(
 ) -> Iterator[Any]:
     """Yield the results of delayed calls, in their order.
 
-    Jobs on chunked data are run ``here``: each uses the whole cluster, and a job that waits for other jobs on
-    the same cluster may wait for ever.
+    Jobs on chunked data are run ``here``: each uses the whole cluster, which a job must not wait for.
     """
     if here:
         return (function(*args, **kwargs) for function, args, kwargs in jobs)

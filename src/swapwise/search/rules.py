@@ -341,7 +341,6 @@ class NonOblivious(_OnCoefficients):
         return self._costs(state, self._one_constant(state, constraint.exchange_size(q)))
 
     def _costs(self, state: SparseState, M: float) -> FloatArray:
-        """Return an upper bound on the loss by the drop of each element, with one M for all."""
         return M / 2 * coef_norms2(state) + _held_back(state)
 
     def _unpruned(self, state: SparseState, cheapest: MoveList) -> IndexArray:
@@ -403,8 +402,6 @@ class BestImprovement(Acceptance):
 
 
 class SmallestImprovement(BestImprovement):
-    """Make the best of the smallest moves that improve, which reaches a local optimum sooner."""
-
     @override
     def pick(self, rule: Pivot, state: State, constraint: Constraint, q: int, budget: Budget) -> Found | None:
         find = rule.find_best if adds_one(constraint, q) else rule.find_smallest

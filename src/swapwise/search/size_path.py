@@ -93,8 +93,6 @@ class _Truncations(Sequence[Constraint]):
 
 
 class _SizePathSearch(PathSearch):
-    """A path over sizes with local searches only where the loss is small."""
-
     def judge_by(
         self, measure: Callable[[SparseState], float], loss: Callable[[float, int], float], beyond: float
     ) -> None:

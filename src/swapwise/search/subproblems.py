@@ -24,10 +24,7 @@ DROPPED_WHOLE = 0.5
 
 
 class Subproblem:
-    """A model on some elements, searched by best improvement: in compiled code if it can be.
-
-    Sets and steps are in the numbers of the whole ground set.
-    """
+    """A model on some elements, searched by best improvement; sets are in numbers of the whole ground set."""
 
     #: The model's value where the last search began and ended
     value_at_start: float
@@ -79,7 +76,6 @@ class Subproblem:
         return LocalOptima(sets, np.array(values), work)
 
     def _perturbed(self, best: IndexArray, rng: np.random.Generator) -> IndexArray:
-        """Return a part of a set; compiled searches fill it up with elements that it did not have."""
         places = np.searchsorted(self.elements, best)
         part = part_of(places, self.system, rng)
         if self._compiled is not None:
@@ -100,10 +96,7 @@ class Subproblem:
     def _compiled_steps(
         self, start: IndexArray, budget: Budget, *, thorough: bool = True
     ) -> Sequence[Step] | None:
-        """Return the moves of the compiled search, or None if it cannot start at the set.
-
-        Unless ``thorough``, it makes swaps of one element for one only.
-        """
+        """Return the moves of the compiled search, or None if it cannot start at the set."""
         if self._compiled is None:
             return None
         self._compiled.tries_larger = thorough
@@ -167,10 +160,7 @@ def part_of(support: IndexArray, constraint: Constraint, rng: np.random.Generato
 
 
 def disjoint_bases(weights: FloatArray, chosen: IndexArray, constraint: Constraint, count: int) -> IndexArray:
-    """Return the forced elements, and disjoint maximal sets of the largest weights among those not chosen.
-
-    The elements that these need are included.
-    """
+    """Return the forced elements, disjoint maximal sets of the largest other weights, and what these need."""
     is_left = weights > 0
     is_left[chosen] = False
     is_left[constraint.forced] = False

@@ -45,11 +45,10 @@ FEW_ELEMENTS, FAILURES_OF_FEW, FEWEST_ENTRIES = 200, 64, 10_000
 
 
 class WorkingSets(Strategy):
-    """Search a working set, scan all elements exactly, enlarge it, repeat.
+    """Search a working set, scan all elements exactly, enlarge it, repeat; then perturb the local optimum.
 
-    It ends when the exact scan finds nothing, and no perturbation leads to a better set. ``first`` is the
-    working set that an earlier search of the same objective ended with: the search begins with it, and does
-    not perturb, as the earlier one did.
+    ``first`` is the working set that an earlier search of the same objective ended with: this one begins with
+    it, and does not perturb.
     """
 
     name = "working sets"
@@ -99,7 +98,7 @@ class WorkingSets(Strategy):
         return steps
 
     def _grown(self, state: ExactState, budget: Budget) -> IndexArray:
-        """Add elements that may improve the set: by screening, else by an exact scan."""
+        # By screening after large changes, else by an exact scan
         grown = self.elements
         if self._changed:
             scores = state.screening_scores()

@@ -71,13 +71,7 @@ def guarantee_at(
     constants: RestrictedConstants | None = None,
     tangent: Tangent | None = None,
 ) -> list[Guarantee]:
-    """Return guarantees for a set, whatever found it: the trivial one, and the best beyond it.
-
-    >>> from swapwise import LeastSquares, Uniform
-    >>> f, S = LeastSquares(np.eye(4), [4.0, 3.0, 2.0, 1.0]), np.array([0, 2])
-    >>> guarantee_at(f, Uniform(4, 2), S, f(S))
-    [at least 0.6667 of the optimum (along the run: f(S)/f(all elements)), which is trivial, at least 0.8 ...]
-    """
+    """Return guarantees for a set, whatever found it: the trivial one, and the best beyond it."""
     region = replace(Region.of(constraint), clock=Clock(MOST_SECONDS))
     bounds: dict[str, float] = {}
     with unwarned():  # the search has warned already
@@ -112,7 +106,6 @@ def _of_bound(kind: str, value: float, bound: float, of_all: float, objective: S
 
 
 def _bound_of_all(objective: SetFunction, region: Region) -> float:
-    """Bound all sets by the fit of all elements if that is quick, else by what the objective knows."""
     is_small = not isinstance(objective, SparseObjective) or _n_rows(objective) <= WHOLE_UP_TO
     return bound_of_all(objective, region) if is_small else ceiling(objective)
 

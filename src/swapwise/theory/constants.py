@@ -292,10 +292,8 @@ class _Scan:
         share[share <= SUM] = 0.0
         smallest = share * a * (b / np.where(largest > 0, largest, 1.0))
         itself = before[:, None] == columns[None, :]
-        self._widen(np.where(itself, np.inf, smallest).min(), np.where(itself, 0.0, largest).max())
-
-    def _widen(self, smallest: float, largest: float) -> None:
-        self.pairs = (min(self.pairs[0], float(smallest)), max(self.pairs[1], float(largest)))
+        least, most = np.where(itself, np.inf, smallest).min(), np.where(itself, 0.0, largest).max()
+        self.pairs = (min(self.pairs[0], float(least)), max(self.pairs[1], float(most)))
 
     def _see_circles(self, block: FloatArray, columns: IndexArray) -> None:
         entries = np.abs(block)

@@ -195,7 +195,6 @@ def _inverse(factor: FloatArray) -> FloatArray:
 
 
 def _newton_step(H: FloatArray, weights: FloatArray, D: FloatArray, mu: float) -> FloatArray | None:
-    """Return a diagonal of larger ``weights·D + μ log det(H − D) + μ Σ log D``, or None at its maximum."""
     factor, barrier = _barrier(H, D)
     inverse = _inverse(factor)
     slope = weights - mu * np.diag(inverse) + mu / D

@@ -8,7 +8,7 @@ most s elements, and every collection 𝒫 (repetitions allowed) of subsets P of
 where every element of X* \ X appears at least k times in 𝒫, every element of X \ X* at most ℓ times, and
 ℓ ≥ k ≥ 1. (The published definition leaves out ℓ ≥ k, without which not even linear functions have it.)
 
-There are infinitely many collections, but none has to be enumerated. Divided by k, multiplicities become weights
+There are infinitely many collections, but none is enumerated. Divided by k, multiplicities become weights
 y ≥ 0 and λ = ℓ/k ≥ 1, and the worst collection for a pair is a linear program, whose corners are rational:
 
     min Σ_P y_P gain_P + β₁ λ f(X)  such that  Σ_{P∋v} y_P ≥ 1 on X* \ X  and  Σ_{P∋v} y_P ≤ λ on X \ X*
@@ -417,9 +417,8 @@ def _optimum(pairs: _Pairs, stretch: float, ratio: float | None = None) -> Float
     """Return the dual variables, α, β₁, β₂ and the unit of gains at the best ratio.
 
     As all variables may be divided by β₁ stretch + β₂ (Charnes and Cooper), that is set to 1, and the unit of
-    gains is a variable: it is positive if α is, since without gains X = ∅ implies α = 0. If f is 0 at all X
-    that are given, the ratio has no limit but 1. Once the ratio is known, the unit is 1, β₁ + β₂ is
-    minimised, and α maximised among the solutions.
+    gains is a variable: it is positive if α is, since without gains X = ∅ implies α = 0. If f is 0 at all
+    given X, the ratio is at most 1. Once the ratio is known, the unit is 1 and β₁ + β₂ is minimised.
     """
     zero, moves = np.zeros(len(pairs.pairs)), np.zeros((len(pairs.gains), 3))
     of_moves = np.column_stack([moves, -pairs.gains])

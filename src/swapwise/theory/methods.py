@@ -70,12 +70,7 @@ class MethodRun:
 
 
 def of_run(run: MethodRun) -> Guarantee:
-    """Return what the theorem on a method guarantees for a run.
-
-    >>> submodular = SubmodularityRatios.of_submodular()
-    >>> of_run(MethodRun("modular", Uniform(10, 2), submodular, T=0))
-    vacuous (modular did not come to its end)
-    """
+    """Return what the theorem on a method guarantees for a run."""
     theorem = THEOREMS.get(run.name, Theorem(_unknown, "no theorem"))
     rounds = {"modular": 1, "greedy": run.s, "random-residual-greedy": run.s}.get(run.name, inf)
     if run.name == "random-residual-greedy" and not isinstance(run.constraint, Matroid):

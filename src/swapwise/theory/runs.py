@@ -63,12 +63,6 @@ def guarantee_of(
 
 
 def best_of(guarantees: Sequence[Guarantee]) -> Guarantee | None:
-    """Return the guarantee with the largest ratio, with the others in its ``others``; None if there is none.
-
-    >>> half, trivial = Guarantee(0.5, "a theorem", "1/2"), Guarantee(0.9, "all", "f/f", trivial=True)
-    >>> best_of([half, trivial]).beyond_trivial
-    at least 0.5 of the optimum (a theorem: 1/2)
-    """
     in_order = sorted(guarantees, key=lambda each: (-each.ratio, each.in_expectation))
     return replace(in_order[0], others=tuple(in_order[1:])) if in_order else None
 
@@ -107,7 +101,8 @@ class FinishedSearch:
         )
 
     def by_theorems(self, T: int | None, n_iter: int) -> list[Guarantee]:
-        if self.constraint.p is None and not self._needs_no_p():
+        needs_no_p = self.method in THEOREMS and THEOREMS[str(self.method)].any_constraint
+        if self.constraint.p is None and not needs_no_p:
             return [nothing(NO_THEOREM)]
         epsilon = self.epsilon
         # A search that stops at tol leaves s gains of up to tol, as with the geometric rule.
@@ -120,9 +115,6 @@ class FinishedSearch:
         if isinstance(self.method, Pivot):
             return self._of_local_search(self.method, T, epsilon)
         return self._of_method(self.method, T)
-
-    def _needs_no_p(self) -> bool:
-        return self.method in THEOREMS and THEOREMS[str(self.method)].any_constraint
 
     def _of_local_search(self, rule: Pivot, T: int | None, epsilon: float | None) -> list[Guarantee]:
         if isinstance(rule, NonOblivious) and rule.smoothness == "global":

@@ -86,7 +86,6 @@ class BasePairs:
         self.gains[np.abs(self.gains) <= rounding / self.scale] = 0.0
 
     def worst_bijection(self, X: Elements, star: Elements) -> list[Elements]:
-        """Return the swaps from X towards X* with the least gain, each as a pair of elements."""
         from scipy.optimize import linear_sum_assignment  # slow to import
 
         out, into = sorted(set(X) - set(star)), sorted(set(star) - set(X))

@@ -119,17 +119,13 @@ def keep_set(target: IndexArray, best: IndexArray, budget: Budget) -> None:
 
 
 class Incumbent:
-    """The best set so far of a method whose state may move to worse ones: only better sets are recorded.
-
-    A set is better if its value is higher by more than rounding and ``tol`` times the value.
-    """
+    """The best set so far of a method whose state may move to worse ones, which are not recorded."""
 
     def __init__(self, state: State, budget: Budget, tol: float) -> None:
         self._state, self._budget, self._tol = state, budget, tol
         self.support, self.value = state.support, state.value
 
     def go(self, target: IndexArray) -> list[Step]:
-        """Move the state to a set; return the step that leads there from the best one, if it is better."""
         state, step = self._state, move_between(self.support, target)
         keep_set(target, self.support, self._budget)
         self._move(target)
@@ -148,7 +144,6 @@ class Incumbent:
 
 
 def moved_to(target: IndexArray, state: State, budget: Budget, tol: float) -> list[Step]:
-    """Move the state to a set if that is better; return the step, or none."""
     best = Incumbent(state, budget, tol)
     steps = best.go(target)
     best.restore()

@@ -24,10 +24,8 @@ class ColourUnion(NamedTuple):
 
 
 class Recolouring(NamedTuple):
-    """A move: ``dropped`` leaves, and ``added`` comes in with a colour; both may be the same element."""
-
     dropped: int
-    added: int
+    added: int  # possibly the same element
     colour: int
     gain: float
 
@@ -94,10 +92,7 @@ class Colouring:
         return Recolouring(dropped, int(added), int(colour), top)
 
     def scores(self, constraint: Constraint, budget: Budget) -> FloatArray:
-        """Return the gain of each move, by element added, element dropped and colour; −∞ if infeasible.
-
-        Where colours are inherited, the last axis has length 1.
-        """
+        """Return the gains by element added, element dropped and colour (one if inherited)."""
         feasible = np.zeros((constraint.n, len(self.support)), dtype=bool)
         for grid in constraint.moves(self.support):
             assert isinstance(grid, SwapGrid)

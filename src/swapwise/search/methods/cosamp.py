@@ -49,7 +49,7 @@ class MergeAndPrune(SparseMethod):
         best.restore()
 
     def _steepest(self, gradient: FloatArray, project: Projection, clock: Clock) -> IndexArray:
-        """Return the union of two disjoint independent sets with the longest gradients."""
+        # Two disjoint independent sets
         weights = element_norms2(self._objective, gradient)
         first = project.heaviest(weights, clock)
         weights[first] = 0.0

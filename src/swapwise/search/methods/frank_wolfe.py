@@ -125,7 +125,6 @@ class FrankWolfe(SparseMethod):
         return Atom(rows, values), radius * float(np.sqrt(scale * found.upper_bound))
 
     def _step(self, mean: Mean, best: Atom, value: float, gradient: FloatArray, top: float) -> bool:
-        """Move weight from the worst atom to the best one; return whether the value rose."""
         worst = mean.worst(gradient, top)
         direction = -mean.atoms[worst].on(mean.point)
         direction[best.rows] += best.values

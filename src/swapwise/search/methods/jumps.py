@@ -112,8 +112,6 @@ class BestSingleton(Jump):
 
 
 class ComputedSet(Jump):
-    """A set that is computed when the search begins, such as the rounding of a relaxation."""
-
     def __init__(self, name: str, find: Callable[[Budget], IndexArray]) -> None:
         self.name, self._find = name, find
 

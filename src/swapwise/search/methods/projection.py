@@ -34,7 +34,6 @@ class Projection:
         return self.heaviest(element_norms2(self._objective, coef), clock)
 
     def heaviest(self, weights: FloatArray, clock: Clock) -> IndexArray:
-        """Return a set of largest weight, given the squared length of each element's coefficients."""
         top = float(weights.max(initial=0.0))
         if top == np.inf:  # an exponential may have left the floats: such elements are longer than all others
             weights = np.isinf(weights).astype(np.float64)
