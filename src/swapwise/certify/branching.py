@@ -94,7 +94,6 @@ class BranchAndBound:
         return Status.COMPLETE
 
     def step(self, clock: Clock) -> None:
-        """Bound the part with the largest bound, and split it if it may hold a better set."""
         clock.check()
         if self._current is not None:  # the last step was cut short
             self._put(self._current)

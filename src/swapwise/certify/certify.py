@@ -78,7 +78,7 @@ def certify(
     See Also
     --------
     exact : goes on until the best set is found.
-    guarantee : what theorems say before a search.
+    guarantee : theorems, before a search.
     Certificate : what is returned.
     plot_proof : a picture of it.
 
@@ -288,7 +288,6 @@ def _answer(
     clock: Clock,
     show: Callable[[ProofState], None],
 ) -> tuple[IndexArray, float, Status, list[Event]]:
-    """Return the answer, its value, the status of its search, and the moves if the search was made here."""
     if result is None:
         found = _first_search(objective, constraint, clock, show)
         return found.support, found.value, found.status, found.history

@@ -89,7 +89,7 @@ class Trace:
 
 
 def run(strategies: Iterable[Strategy], state: State, trace: Trace, budget: Budget) -> Status:
-    """Run strategies one after the other to their ends, or until a limit or an observer says stop."""
+    """Run strategies one after the other to their ends, or until a limit or an observer stops them."""
     status = Status.COMPLETE
     for strategy in strategies:
         begin, n_before = perf_counter(), len(trace.history)

@@ -1,4 +1,4 @@
-"""Pivot rules score moves (Algorithms 3 and 4 of the paper), and acceptance rules say which one is made."""
+"""Pivot rules score moves (Algorithms 3 and 4 of the paper), and acceptance rules choose the move to make."""
 
 from __future__ import annotations
 
@@ -383,8 +383,6 @@ class NonOblivious(_OnCoefficients):
 
 
 class Acceptance(ABC):
-    """Decides which of the scored moves is made, or none."""
-
     def __init__(self, tol: float) -> None:
         self.tol = tol
 

@@ -37,8 +37,6 @@ FLAT_RATIO = nothing("γ is 0: single elements do not show the value of sets")
 
 @dataclass(frozen=True)
 class MethodRun:
-    """A run of a method: its constraint, the constants of the objective, and its rounds."""
-
     name: str
     constraint: Constraint
     #: γ, β and α; from m and M if nothing else is known
@@ -70,7 +68,6 @@ class MethodRun:
 
 
 def of_run(run: MethodRun) -> Guarantee:
-    """Return what the theorem on a method guarantees for a run."""
     theorem = THEOREMS.get(run.name, Theorem(_unknown, "no theorem"))
     rounds = {"modular": 1, "greedy": run.s, "random-residual-greedy": run.s}.get(run.name, inf)
     if run.name == "random-residual-greedy" and not isinstance(run.constraint, Matroid):

@@ -64,7 +64,7 @@ alpha=1 (upper bound))
 
     @classmethod
     def by_eigenvalues(cls, constants: RestrictedConstants) -> SubmodularityRatios:
-        """Return what restricted strong concavity and smoothness say, which are bounds in a safe direction.
+        """Return the bounds by restricted strong concavity and smoothness, in a safe direction.
 
         ``γ ≥ m/M_1`` and ``β ≤ M_1/m``, m for as many elements as A ∪ B has. At the fit on A, with gradient
         g, an element adds at least ``‖g_e‖² / 2M_1``, and all of B at most ``‖g_B‖² / 2m``. At the fit w on
@@ -92,7 +92,7 @@ alpha=1 (upper bound))
 
     @property
     def submodular(self) -> bool:
-        """Whether the function is submodular on sets of these sizes: γ = 1 says so for pairs of elements."""
+        """Whether the function is submodular on sets of these sizes: γ = 1 implies that for pairs."""
         return float(self.gamma) >= 1.0
 
 
