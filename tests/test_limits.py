@@ -301,6 +301,7 @@ class TestPrograms:
         done = []
 
         def work():
+            time.sleep(0.3)  # until it is waited for
             signal.raise_signal(signal.SIGINT)
             time.sleep(0.5)
             done.append(True)
