@@ -50,7 +50,8 @@ class OracleSystem(Oracle):
         if it is small.
     p : int, optional
         Say that the family is a p-exchange system, as the paper's Definition 3 has it (:func:`smallest_p`).
-        Moves are then the paper's, with ``q=`` of :func:`maximize`, and its theorems hold.
+        Moves are then the paper's, with ``q=`` of :func:`maximize`, and its theorems hold. With p = 1 it is a
+        matroid, and q is 1.
 
     Raises
     ------
