@@ -17,10 +17,10 @@ from swapwise.constraints.uniform import Uniform
 
 
 @dataclass(frozen=True, eq=False)
-class Elements:
+class GroundSet:
     """What can be chosen: the features one by one, or groups of them.
 
-    >>> kinds = Elements.of(["size", "size", "time"], 3)
+    >>> kinds = GroundSet.of(["size", "size", "time"], 3)
     >>> kinds.n, kinds.features([0])
     (2, array([0, 1]))
     """
@@ -33,13 +33,13 @@ class Elements:
     grouped: bool
 
     @classmethod
-    def of(cls, groups: Any, n_features: int, feature_names: list[str] | None = None) -> Elements:
+    def of(cls, groups: Any, n_features: int, feature_names: list[str] | None = None) -> GroundSet:
         """Return the elements for ``groups``.
 
         These are None, one label per feature, labels by name or position, or a function that returns the
         label for a name, or for a position if there are no names.
 
-        >>> Elements.of(lambda name: name[0], 3, ["a1", "a2", "b1"]).labels
+        >>> GroundSet.of(lambda name: name[0], 3, ["a1", "a2", "b1"]).labels
         ['a', 'b']
         """
         if groups is None:
@@ -80,7 +80,7 @@ class Elements:
     def filled_in_words(self, filled: IndexArray) -> str:
         """Return that some elements were chosen only to meet a lower limit.
 
-        >>> Elements.of(None, 3, ["tea", "milk", "salt"]).filled_in_words(np.array([2]))
+        >>> GroundSet.of(None, 3, ["tea", "milk", "salt"]).filled_in_words(np.array([2]))
         "'salt' adds nothing, and was chosen only to meet a lower limit"
         """
         labels = filled.tolist() if self.labels is None else [self.labels[element] for element in filled]
@@ -130,12 +130,12 @@ def _matched(labels: list[Hashable], names: list[str], feature_names: list[str])
     return [labels[place] for place in places_of(feature_names, names, "groups")]
 
 
-def resolve_constraint(constraint: Any, elements: Elements) -> Constraint:
+def resolve_constraint(constraint: Any, elements: GroundSet) -> Constraint:
     """Return the constraint on the elements that an int, an object or a callable of n stands for.
 
-    >>> resolve_constraint(2, Elements.of(None, 5))
+    >>> resolve_constraint(2, GroundSet.of(None, 5))
     Uniform(n=5, k=2)
-    >>> resolve_constraint(lambda n: n // 2, Elements.of(None, 5))
+    >>> resolve_constraint(lambda n: n // 2, GroundSet.of(None, 5))
     Uniform(n=5, k=2)
     """
     if callable(constraint) and not isinstance(constraint, (Constraint, type)):
@@ -167,10 +167,10 @@ def _read_size(constraint: Any) -> int:
         ) from None
 
 
-def with_forced(constraint: Constraint, forced: Any, elements: Elements) -> Constraint:
+def with_forced(constraint: Constraint, forced: Any, elements: GroundSet) -> Constraint:
     """Return the constraint with some elements forced in.
 
-    >>> with_forced(resolve_constraint(3, Elements.of(None, 5)), [4], Elements.of(None, 5)).forced
+    >>> with_forced(resolve_constraint(3, GroundSet.of(None, 5)), [4], GroundSet.of(None, 5)).forced
     array([4])
     """
     if forced is None:

@@ -12,7 +12,7 @@ from swapwise.checks import as_count, warn
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.partition import Partition
 from swapwise.constraints.uniform import Uniform
-from swapwise.estimators.constraint_of import Elements, resolve_constraint, with_forced
+from swapwise.estimators.constraint_of import GroundSet, resolve_constraint, with_forced
 
 ALONG = ("size", "capacity")
 
@@ -32,14 +32,14 @@ LARGEST_DEFAULT_SIZE = 20
 
 
 def growing_constraints(
-    constraint: Any, sizes: Any, along: str, forced: Any, elements: Elements, n_samples: int
+    constraint: Any, sizes: Any, along: str, forced: Any, elements: GroundSet, n_samples: int
 ) -> dict[int, Constraint]:
     """Return the constraint of every size, in rising order, with what is forced in.
 
-    >>> growing_constraints(None, [3, 1], "size", None, Elements.of(None, 5), 100)
+    >>> growing_constraints(None, [3, 1], "size", None, GroundSet.of(None, 5), 100)
     {1: Uniform(n=5, k=1), 3: Uniform(n=5, k=3)}
     >>> pairs = Partition(["a", "a", "b", "b"], 1)
-    >>> list(growing_constraints(pairs, None, "capacity", None, Elements.of(None, 4), 100))
+    >>> list(growing_constraints(pairs, None, "capacity", None, GroundSet.of(None, 4), 100))
     [1, 2]
     """
     if along not in ALONG:
@@ -116,7 +116,7 @@ def _large_enough(sizes: list[int], least: int, along: str) -> list[int]:
 
 
 def _with_room(
-    limits: dict[int, Constraint], forced: Any, elements: Elements, tell: bool
+    limits: dict[int, Constraint], forced: Any, elements: GroundSet, tell: bool
 ) -> dict[int, Constraint]:
     """Leave out the sizes that the forced elements do not fit into."""
     support = elements.find(forced, "forced")
