@@ -180,25 +180,8 @@ class SparseEstimator(LinearParameters, ABC):
         "array of shape (n_features,)", "Coefficients, zero for features that were not chosen."
     )
     intercept_: Any = attribute("float", "The intercept, in the units of the target.")
-    support_: IndexArray = attribute("sorted integer array", "The features chosen.")
-    selection_frequency_: FloatArray = attribute(
-        "array of shape (n_features,)",
-        """
-        The share of restarts, the first search included, whose answer holds each feature. All are on the same
-        data: it is about how sure the search is, not how stable the choice is under resampling.
-        """,
-    )
-    result_: SearchResult = attribute(
-        "SearchResult",
-        "The search behind the answer, on centred and scaled columns; its elements are features or groups.",
-    )
     constraint_: Constraint = attribute(
-        "Constraint", "The constraint of that search, with the forced features in it."
-    )
-    n_iter_: int = attribute("int", "The number of moves on the record of ``result_``, at least 1.")
-    n_features_in_: int = attribute("int", "The number of features of the training data.")
-    feature_names_in_: NDArray[Any] = attribute(
-        "array of str, if the columns have names", "The names of the features of the training data."
+        "Constraint", "The constraint of the search, with the forced features in it."
     )
     feature_std_: FloatArray = attribute(
         "array of shape (n_features,)",

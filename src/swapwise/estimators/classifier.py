@@ -62,8 +62,6 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
     (array([1, 4]), array(['yes', 'yes', 'yes'], dtype='<U3'), 0.86)
     """
 
-    _default_ridge = 1e-4
-
     _: KW_ONLY
     ridge: float | None = parameter(
         None,

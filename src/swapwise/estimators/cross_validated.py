@@ -97,7 +97,8 @@ class CrossValidated(_Mixed):
         are whole numbers count them), n / (log p · log log n) for n samples of p features, or what the
         constraint allows, whichever is least. Capacities: up to 20, to where all labels together would hold
         half the samples, or to the largest label. Larger sizes than the constraint allows are cut to the
-        largest that it does. Include 0 to try the model without features.
+        largest that it does, and those that are too small for ``forced`` features are left out. Include 0 to
+        try the model without features.
         """,
     )
     along: str = parameter(
@@ -163,23 +164,6 @@ class CrossValidated(_Mixed):
         chunks run one after the other.
         """,
     )
-    start: Any = parameter(
-        "auto",
-        "str, method or set of features",
-        """
-        Where the search for the smallest size begins: ``"auto"``, ``"empty"``, ``"greedy"``, ``"model"`` or
-        another name that :func:`swapwise.maximize` lists, the answer of a method, or an independent set.
-        """,
-    )
-    forced: Any = parameter(
-        None,
-        "list, optional",
-        """
-        Features that are always chosen, by name or position (with ``groups``: groups by label). They count
-        towards the size, so smaller sizes are left out, and bring with them what they need under a
-        ``Hierarchy``.
-        """,
-    )
     n_restarts: int = parameter(
         0,
         "int",
@@ -188,7 +172,6 @@ class CrossValidated(_Mixed):
         sets, every other one with half of the best answer so far (or, for random methods, draw again).
         """,
     )
-    max_iter: int | None = parameter(None, "int, optional", "Largest number of moves of each search.")
     time_limit: float | None = parameter(
         None,
         "float, optional",

@@ -89,8 +89,6 @@ class SparseGLMRegressor(RegressorMixin, OffsetEstimator):
     (array([1, 4]), array([ 0.5, -0.8]))
     """
 
-    _default_ridge = 1e-4
-
     _: KW_ONLY
     family: str | Family = parameter(
         "poisson",

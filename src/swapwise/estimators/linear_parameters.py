@@ -1,12 +1,16 @@
-"""The parameters that all estimators of linear predictors share."""
+"""Parameters and attributes that all estimators of linear predictors share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from numpy.typing import NDArray
+
+from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.base import Constraint
-from swapwise.estimators.parameters import KW_ONLY, BaseEstimator, parameter, with_parameters
+from swapwise.estimators.parameters import KW_ONLY, BaseEstimator, attribute, parameter, with_parameters
+from swapwise.search.result import SearchResult
 from swapwise.search.rules import Pivot
 
 
@@ -38,8 +42,9 @@ class LinearParameters(BaseEstimator):
         "auto",
         "str, method or set of features",
         """
-        Where local search begins: ``"auto"``, ``"empty"``, ``"greedy"``, ``"model"`` or another name that
-        :func:`swapwise.maximize` lists, the answer of a method, or an independent set.
+        Where local search begins (that for the smallest size, if there are several): ``"auto"``,
+        ``"empty"``, ``"greedy"``, ``"model"`` or another name that :func:`swapwise.maximize` lists, the
+        answer of a method, or an independent set.
         """,
     )
     q: int = parameter(
@@ -123,3 +128,21 @@ class LinearParameters(BaseEstimator):
         "For restarts and random methods. None is 0: the same call gives the same answer.",
     )
     progress: bool = parameter(False, "bool", "Show a bar on the terminal.")
+
+    support_: IndexArray = attribute("sorted integer array", "The features chosen.")
+    selection_frequency_: FloatArray = attribute(
+        "array of shape (n_features,)",
+        """
+        The share of restarts, the first search included, whose answer holds each feature. All are on the same
+        data: it is about how sure the search is, not how stable the choice is under resampling.
+        """,
+    )
+    result_: SearchResult = attribute(
+        "SearchResult",
+        "The search behind the answer, on centred and scaled columns; its elements are features or groups.",
+    )
+    n_iter_: int = attribute("int", "The number of moves on the record of ``result_``, at least 1.")
+    n_features_in_: int = attribute("int", "The number of features of the training data.")
+    feature_names_in_: NDArray[Any] = attribute(
+        "array of str, if the columns have names", "The names of the features of the training data."
+    )

@@ -18,7 +18,9 @@ from swapwise.override import override
 
 @with_parameters
 class OffsetEstimator(SparseEstimator):
-    """A sparse estimator that takes offsets, if its family does."""
+    """A sparse estimator with a likelihood, which takes offsets if its family does."""
+
+    _default_ridge = 1e-4
 
     family_: Family = attribute("Family", "The record of the family, such as its link and its deviance.")
 

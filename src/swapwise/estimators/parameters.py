@@ -48,12 +48,12 @@ Kind = TypeVar("Kind", bound=type)
 
 
 def parameter(default: Any, kind: str, text: str) -> Any:
-    """Declare a parameter: its default, what it may be, and what it does."""
+    """Declare a parameter: its default, its type in words, and its meaning."""
     return field(default=default, metadata={"kind": kind, "text": cleandoc(text)})
 
 
 def attribute(kind: str, text: str = "", *, init: Literal[False] = False) -> Any:
-    """Declare an attribute that ``fit`` sets: what it is, and what it says."""
+    """Declare an attribute that ``fit`` sets: its type in words, and its meaning."""
     return field(init=init, metadata={"kind": kind, "text": cleandoc(text)})
 
 
@@ -62,9 +62,9 @@ def with_parameters(kind: Kind) -> Kind:
     """Give a class the ``__init__`` of its parameters and of those of its bases, and document all of them.
 
     ``{parameters}`` and ``{attributes}`` in the docstring stand for their descriptions: first the positional
-    parameter, then what the class declares, then what its bases do. What a subclass declares again takes the
-    place of what its base said. A mix-in with parameters must not have the same base as the estimators it is
-    mixed into: it would bring along what they have declared again.
+    parameter, then those of the class, then those of its bases. A declaration in a subclass replaces that of
+    its base. A mix-in with parameters must not share a base with the estimators that it is mixed into: its
+    copies of the base's parameters would replace those that the estimators declare again.
     """
     made: Any = dataclass(eq=False, repr=False, match_args=False)(kind)
     declared: dict[str, Field[Any]] = {each.name: each for each in fields(made)}
@@ -73,17 +73,12 @@ def with_parameters(kind: Kind) -> Kind:
             delattr(made, name)  # the default, which help() and API pages would list as a member
     nearest_first = dict.fromkeys(name for base in made.__mro__ for name in get_annotations(base))
     known = [declared[name] for name in nearest_first if name in declared]
-    for place, listed in (
-        (
-            "{parameters}",
-            sorted((each for each in known if each.init), key=lambda each: each.kw_only is True),
-        ),
-        ("{attributes}", [each for each in known if not each.init]),
-    ):
+    known.sort(key=lambda each: bool(each.init and each.kw_only))
+    for place, is_parameter in (("{parameters}", True), ("{attributes}", False)):
+        text = "\n".join(_described(each) for each in known if each.init is is_parameter)
         found = re.search(rf"^( *){place}", made.__doc__ or "", re.MULTILINE)
         if found:
-            text = indent("\n".join(map(_described, listed)), found[1])
-            made.__doc__ = made.__doc__.replace(found[0], text)
+            made.__doc__ = made.__doc__.replace(found[0], indent(text, found[1]))
     return made
 
 

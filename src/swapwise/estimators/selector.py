@@ -8,13 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from swapwise.certify.certificate import Certificate
-from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.checks import BoolArray
 from swapwise.data.open import is_chunked, opened
 from swapwise.estimators.base import SparseEstimator
 from swapwise.estimators.chunked_input import check_features, read_target, some_columns
@@ -23,7 +23,6 @@ from swapwise.estimators.glm import REGRESSIONS, SparseGLMRegressor
 from swapwise.estimators.linear_parameters import LinearParameters
 from swapwise.estimators.parameters import KW_ONLY, attribute, parameter, with_parameters
 from swapwise.estimators.regressor import SparseRegressor
-from swapwise.search.result import SearchResult
 
 # Losses that have an estimator of their own; SparseGLMRegressor takes the others as its family.
 ESTIMATORS: dict[str, type[SparseEstimator]] = {"squared": SparseRegressor, "logistic": SparseClassifier}
@@ -78,19 +77,8 @@ class SparseSelector(SelectorMixin, LinearParameters):
         """,
     )
 
-    support_: IndexArray = attribute("sorted integer array", "The features kept.")
     estimator_: SparseEstimator = attribute(
         "SparseRegressor, SparseClassifier or SparseGLMRegressor", "The fitted model behind the choice."
-    )
-    result_: SearchResult = attribute("SearchResult", "The search behind the choice.")
-    selection_frequency_: FloatArray = attribute(
-        "array of shape (n_features,)",
-        "The share of restarts, the first search included, whose answer holds each feature.",
-    )
-    n_iter_: int = attribute("int", "The number of moves on the record of ``result_``, at least 1.")
-    n_features_in_: int = attribute("int", "The number of features of the training data.")
-    feature_names_in_: NDArray[Any] = attribute(
-        "array of str, if the columns have names", "The names of the features of the training data."
     )
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
