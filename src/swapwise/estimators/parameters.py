@@ -57,7 +57,8 @@ def attribute(kind: str, text: str = "", *, init: Literal[False] = False) -> Any
     return field(init=init, metadata={"kind": kind, "text": cleandoc(text)})
 
 
-@dataclass_transform(eq_default=False, field_specifiers=(parameter, attribute))
+# A parameter is to type checkers what any value is: the default of a field.
+@dataclass_transform(eq_default=False, field_specifiers=(attribute,))
 def with_parameters(kind: Kind) -> Kind:
     """Give a class the ``__init__`` of its parameters and of those of its bases, and document all of them.
 
