@@ -64,8 +64,8 @@ def with_parameters(kind: Kind) -> Kind:
 
     ``{parameters}`` and ``{attributes}`` in the docstring stand for their descriptions: first the positional
     parameter, then those of the class, then those of its bases. A declaration in a subclass replaces that of
-    its base. A mix-in with parameters must not share a base with the estimators that it is mixed into: its
-    copies of the base's parameters would replace those that the estimators declare again.
+    its base. A mix-in must not inherit the parameters of the estimators that it is mixed into: its copies
+    would replace those that the estimators declare again.
     """
     made: Any = dataclass(eq=False, repr=False, match_args=False)(kind)
     declared: dict[str, Field[Any]] = {each.name: each for each in fields(made)}
