@@ -355,7 +355,7 @@ class SparseEstimator(LinearParameters, ABC):
 
     @abstractmethod
     def _objective(self, X: Design, sample: Sample, groups: IndexArray | None) -> SparseObjective:
-        """Return the objective on scaled columns."""
+        """Return the objective of the columns of a design."""
 
     @abstractmethod
     def _coefficients(
@@ -468,7 +468,6 @@ class SparseEstimator(LinearParameters, ABC):
         result: SearchResult,
         frequency: FloatArray,
     ) -> Self:
-        """Set the attributes of the fit."""
         if len(result.filled):
             warn(f"{ground.filled_in_words(result.filled)}; result_.filled says which")
         self.constraint_ = constraint
@@ -510,7 +509,6 @@ class SparseEstimator(LinearParameters, ABC):
         return bool(np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6))
 
     def _is_training_data(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> bool:
-        """Return whether the chosen features have the value that they had in fit."""
         with unwarned():
             sample = self._read(X, y, sample_weight, offset, reset=False)
             objective = self._build(sample, self._ground_set().groups)

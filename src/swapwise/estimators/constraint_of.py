@@ -90,7 +90,6 @@ class GroundSet:
 
 
 def _labelled(groups: Callable[[Any], Any], names: Sequence[Any]) -> list[Any]:
-    """Return the values of a function of names or positions."""
     labels = []
     for name in names:
         try:

@@ -249,7 +249,6 @@ class CrossValidated(PathParameters, SparseEstimator):
         return int(weight.sum())
 
     def _criterion_after(self, n_done: int, n_folds: int) -> str:
-        """Return the criterion when only some of the folds are done, and warn."""
         if n_done < n_folds:
             by = "BIC" if n_done == 0 else f"{n_done} of {n_folds} folds"
             warn(f"cross-validation was interrupted: the size is chosen by {by}", ConvergenceWarning)
@@ -315,7 +314,6 @@ class CrossValidated(PathParameters, SparseEstimator):
     def _last_search(
         self, objective: SparseObjective, constraint: Any, result: SearchResult, plan: Plan, seed: int
     ) -> tuple[SearchResult, FloatArray]:
-        """Make the restarts under the chosen constraint, after the search of the path."""
         try:
             with unwarned():  # the path has given these warnings
                 again = copy(self).set_params(random_state=seed)

@@ -120,7 +120,10 @@ class SparseSelector(SelectorMixin, LinearParameters):
         time_limit: float | None = 10.0,
         **options: Any,
     ) -> Certificate:
-        """Prove how far from the best choice this one can be; see :meth:`SparseRegressor.certify`."""
+        """Prove how far from the best choice this one can be.
+
+        The arguments are those of :meth:`SparseRegressor.certify`.
+        """
         check_is_fitted(self)
         return self.estimator_.certify(X, y, sample_weight, time_limit=time_limit, **options)
 

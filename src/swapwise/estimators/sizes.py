@@ -18,7 +18,7 @@ ALONG = ("size", "capacity")
 
 
 class GrowingFamily(NamedTuple):
-    """Constraints by size, and which sizes there are."""
+    """Constraints by size, and the sizes there are."""
 
     of_size: Callable[[int], Constraint]
     #: Smaller sizes miss a lower limit, larger ones allow no more
