@@ -209,9 +209,9 @@ def path_costs(samples: int = 1000, features: int = 500, most: int = 50) -> list
     targets = {
         sw.SparseRegressor: eta + 3 * rng.standard_normal(samples),
         sw.SparseClassifier: rng.random(samples) < 1 / (1 + np.exp(-eta / 2)),
-        sw.SparsePoissonRegressor: rng.poisson(np.exp(eta / 6)),
+        sw.SparseGLMRegressor: rng.poisson(np.exp(eta / 6)),
     }
-    paths = (sw.SparseRegressorCV, sw.SparseClassifierCV, sw.SparsePoissonRegressorCV)
+    paths = (sw.SparseRegressorCV, sw.SparseClassifierCV, sw.SparseGLMRegressorCV)
     rows = []
     for (kind, y), path in zip(targets.items(), paths, strict=True):
 

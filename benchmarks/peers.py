@@ -61,7 +61,7 @@ def swapwise_logistic(X: np.ndarray, y: np.ndarray, size: int) -> Any:
 
 def swapwise_poisson(X: np.ndarray, y: np.ndarray, size: int) -> Any:
     """Fit the library's estimator as a user would, without a ridge as the peers have none."""
-    return sw.SparsePoissonRegressor(size, ridge=0.0).fit(X, y).support_
+    return sw.SparseGLMRegressor(size, ridge=0.0).fit(X, y).support_
 
 
 def swapwise_gamma(X: np.ndarray, y: np.ndarray, size: int) -> Any:

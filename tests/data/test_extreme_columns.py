@@ -81,9 +81,7 @@ def test_where_copies_may_not_fit_they_are_refused(size, order, tmp_path):
             Design(matrix, standardize=True, centre=True)
 
 
-@pytest.mark.parametrize(
-    "model", [sw.SparseRegressor(3), sw.SparseClassifier(3), sw.SparsePoissonRegressor(3)]
-)
+@pytest.mark.parametrize("model", [sw.SparseRegressor(3), sw.SparseClassifier(3), sw.SparseGLMRegressor(3)])
 def test_coefficients_that_leave_floating_point_are_refused(model):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 3))

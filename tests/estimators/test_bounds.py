@@ -63,7 +63,7 @@ def test_paths_keep_to_bounds(table, criterion):
     ("kind", "target"),
     [
         (sw.SparseClassifier, lambda y: (y > y.median()).astype(int)),
-        (sw.SparsePoissonRegressor, lambda y: np.maximum(y.round(), 0)),
+        (sw.SparseGLMRegressor, lambda y: np.maximum(y.round(), 0)),
         (sw.SparseGLMRegressor, lambda y: np.abs(y) + 0.1),
     ],
 )

@@ -81,8 +81,8 @@ def test_classifier(kind, tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_poisson(kind, tmp_path):
     data = stored(kind, tmp_path)
-    expected = sw.SparsePoissonRegressor(ONE_EACH).fit(X, COUNTS, WEIGHT, OFFSET)
-    found = sw.SparsePoissonRegressor(ONE_EACH).fit(data, COUNTS, WEIGHT, OFFSET)
+    expected = sw.SparseGLMRegressor(ONE_EACH).fit(X, COUNTS, WEIGHT, OFFSET)
+    found = sw.SparseGLMRegressor(ONE_EACH).fit(data, COUNTS, WEIGHT, OFFSET)
     same(found, expected)
     np.testing.assert_allclose(found.predict(data, OFFSET), expected.predict(X, OFFSET), rtol=1e-7)
     assert found.score(data, COUNTS, offset=OFFSET) == pytest.approx(expected.score(X, COUNTS, offset=OFFSET))
@@ -91,7 +91,7 @@ def test_poisson(kind, tmp_path):
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_options(options, tmp_path):
     data = stored("file", tmp_path)
-    for estimator, y in ((sw.SparseClassifier, CLASSES), (sw.SparsePoissonRegressor, COUNTS)):
+    for estimator, y in ((sw.SparseClassifier, CLASSES), (sw.SparseGLMRegressor, COUNTS)):
         same(estimator(5, **options).fit(data, y), estimator(5, **options).fit(X, y))
 
 
@@ -115,8 +115,8 @@ def test_single_precision_is_read_as_it_is(tmp_path):
 
 def test_sizes_chosen_by_a_criterion(tmp_path):
     data, sizes = stored("file", tmp_path), range(1, 8)
-    expected = sw.SparsePoissonRegressorCV(sizes=sizes, criterion="ebic").fit(X, COUNTS, offset=OFFSET)
-    found = sw.SparsePoissonRegressorCV(sizes=sizes, criterion="ebic").fit(data, COUNTS, offset=OFFSET)
+    expected = sw.SparseGLMRegressorCV(sizes=sizes, criterion="ebic").fit(X, COUNTS, offset=OFFSET)
+    found = sw.SparseGLMRegressorCV(sizes=sizes, criterion="ebic").fit(data, COUNTS, offset=OFFSET)
     assert found.size_ == expected.size_
     same(found, expected)
 
@@ -129,7 +129,7 @@ def test_sizes_chosen_by_cross_validation(tmp_path):
     same(found, expected)
 
 
-@pytest.mark.parametrize("estimator", [sw.SparseClassifier(3), sw.SparsePoissonRegressor(3)])
+@pytest.mark.parametrize("estimator", [sw.SparseClassifier(3), sw.SparseGLMRegressor(3)])
 def test_a_chunk_with_a_missing_number_is_named(estimator, tmp_path):
     holed = X.copy()
     holed[130, 7] = np.nan
@@ -153,11 +153,11 @@ class TestRefusals:
 
     def test_groups(self):
         with pytest.raises(TypeError, match="groups need data in memory, got data in chunks"):
-            sw.SparsePoissonRegressor(3, groups=["a"] * FEATURES).fit(self.unread, COUNTS)
+            sw.SparseGLMRegressor(3, groups=["a"] * FEATURES).fit(self.unread, COUNTS)
 
     def test_zeros_only(self):
         with pytest.raises(ValueError, match="y must have a positive entry"):
-            sw.SparsePoissonRegressor(3).fit(self.unread, np.zeros(SAMPLES))
+            sw.SparseGLMRegressor(3).fit(self.unread, np.zeros(SAMPLES))
 
 
 def test_proofs_for_many_features_are_those_of_data_in_memory(tmp_path):

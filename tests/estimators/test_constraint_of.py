@@ -13,10 +13,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import swapwise as sw
-from swapwise.estimators.constraint_of import Elements
+from swapwise.estimators.constraint_of import GroundSet
 
 NAMES = ["age_mean", "age_worst", "height_mean", "height_worst", "id", "weight_mean"]
-MODELS = [sw.SparseRegressor, sw.SparseClassifier, sw.SparsePoissonRegressor]
+MODELS = [sw.SparseRegressor, sw.SparseClassifier, sw.SparseGLMRegressor]
 
 
 def problem(kind=sw.SparseRegressor):
@@ -315,8 +315,8 @@ def test_other_systems_work():
 
 
 def test_elements_know_their_features():
-    kinds = Elements.of(["b", "a", "b"], 3)
+    kinds = GroundSet.of(["b", "a", "b"], 3)
     assert kinds.labels == ["b", "a"]
     assert kinds.features([0]).tolist() == [0, 2]
     assert kinds.features([]).tolist() == []
-    assert Elements.of(None, 3).groups is None
+    assert GroundSet.of(None, 3).groups is None

@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder
 import swapwise as sw
 from swapwise.estimators.criteria import SampleSize, information_criteria, n_parameters
 
-REGRESSOR, CLASSIFIER, POISSON = sw.SparseRegressorCV, sw.SparseClassifierCV, sw.SparsePoissonRegressorCV
+REGRESSOR, CLASSIFIER, POISSON = sw.SparseRegressorCV, sw.SparseClassifierCV, sw.SparseGLMRegressorCV
 ESTIMATORS = [REGRESSOR, CLASSIFIER, POISSON]
 CRITERIA = ["aic", "bic", "ebic", "gic"]
 N_ROWS = 120

@@ -20,7 +20,7 @@ from swapwise.estimators.criteria import chosen_row
 PLAIN = {
     sw.SparseRegressorCV: sw.SparseRegressor,
     sw.SparseClassifierCV: sw.SparseClassifier,
-    sw.SparsePoissonRegressorCV: sw.SparsePoissonRegressor,
+    sw.SparseGLMRegressorCV: sw.SparseGLMRegressor,
 }
 ESTIMATORS = list(PLAIN)
 LOSSES = {
@@ -28,7 +28,7 @@ LOSSES = {
     sw.SparseClassifierCV: lambda model, X, y, w: log_loss(
         y, model.predict_proba(X), sample_weight=w, labels=model.classes_
     ),
-    sw.SparsePoissonRegressorCV: lambda model, X, y, w: mean_poisson_deviance(
+    sw.SparseGLMRegressorCV: lambda model, X, y, w: mean_poisson_deviance(
         y, model.predict(X), sample_weight=w
     ),
 }
@@ -58,7 +58,7 @@ def problem(kind, n_samples=120, classes=2, seed=0):
     if kind is sw.SparseClassifierCV:
         scores = 3 * signal + rng.logistic(size=n_samples)
         return X, np.array(["no", "yes", "so"])[np.digitize(scores, [0.0, 2.0][: classes - 1])]
-    if kind is sw.SparsePoissonRegressorCV:
+    if kind is sw.SparseGLMRegressorCV:
         return X, rng.poisson(np.exp(signal))
     return X, signal + rng.standard_normal(n_samples)
 
@@ -409,20 +409,20 @@ def test_a_path_may_be_cut_short_elsewhere_than_at_the_chosen_size():
 
 
 def test_counts_of_zero_only_cannot_be_trained_on():
-    X, y = problem(sw.SparsePoissonRegressorCV)
+    X, y = problem(sw.SparseGLMRegressorCV)
     y[:60] = 0
     with pytest.raises(ValueError, match="training part of every fold of cv must have a positive count"):
-        sw.SparsePoissonRegressorCV(cv=KFold(2)).fit(X, y)
+        sw.SparseGLMRegressorCV(cv=KFold(2)).fit(X, y)
 
 
 def test_offsets_are_held_out_too():
-    X, _ = problem(sw.SparsePoissonRegressorCV)
+    X, _ = problem(sw.SparseGLMRegressorCV)
     hours = np.random.default_rng(1).uniform(0.5, 9, 120)
     y = np.random.default_rng(2).poisson(hours * np.exp((X[:, 1] - 3) / 4))
-    model = sw.SparsePoissonRegressorCV(cv=4, sizes=[1]).fit(X, y, offset=np.log(hours))
+    model = sw.SparseGLMRegressorCV(cv=4, sizes=[1]).fit(X, y, offset=np.log(hours))
     losses = []
     for train, test in KFold(4).split(X):
-        plain = sw.SparsePoissonRegressor(1).fit(X[train], y[train], offset=np.log(hours[train]))
+        plain = sw.SparseGLMRegressor(1).fit(X[train], y[train], offset=np.log(hours[train]))
         losses.append(mean_poisson_deviance(y[test], plain.predict(X[test], np.log(hours[test]))))
     assert model.path_["cv_mean"][0] == pytest.approx(np.mean(losses))
     assert model.certify(X, y, offset=np.log(hours)).value == pytest.approx(model.result_.value)

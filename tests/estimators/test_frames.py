@@ -46,8 +46,8 @@ def test_targets_weights_and_offsets_may_be_series_of_polars(frame, y):
     classes = pl.Series(np.where(y > 0, "high", "low").tolist())
     assert set(sw.SparseClassifier(2).fit(X, classes, sample_weight=ones).predict(X)) == {"high", "low"}
     counts = pl.Series(np.arange(ROWS) % 3)
-    shifted = sw.SparsePoissonRegressor(2).fit(X, counts, offset=ones)
-    plain = sw.SparsePoissonRegressor(2).fit(frame, counts.to_numpy(), offset=np.ones(ROWS))
+    shifted = sw.SparseGLMRegressor(2).fit(X, counts, offset=ones)
+    plain = sw.SparseGLMRegressor(2).fit(frame, counts.to_numpy(), offset=np.ones(ROWS))
     np.testing.assert_allclose(shifted.coef_, plain.coef_)
 
 
@@ -143,9 +143,7 @@ def test_arrays_of_text_are_told():
     require_numbers(np.array([["1.5"], [2]], dtype=object))
 
 
-@pytest.mark.parametrize(
-    "model", [sw.SparseRegressor(2), sw.SparsePoissonRegressor(2), sw.SparseRegressorCV()]
-)
+@pytest.mark.parametrize("model", [sw.SparseRegressor(2), sw.SparseGLMRegressor(2), sw.SparseRegressorCV()])
 def test_targets_without_numbers_are_told(frame, model):
     for y, message in (
         (["no", "yes"] * (ROWS // 2), "text such as 'no'; SparseClassifier is for classes"),

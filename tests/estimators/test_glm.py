@@ -115,11 +115,11 @@ def test_scores_without_offset_are_the_deviance_explained(family):
         assert fitted.score(X, y) == pytest.approx(d2_tweedie_score(y, fitted.predict(X), power=power))
 
 
-def test_poisson_by_name_is_poisson():
+def test_poisson_is_the_default():
     X, y = problem("poisson")
-    named, own = sw.SparseGLMRegressor(2, family="poisson").fit(X, y), sw.SparsePoissonRegressor(2).fit(X, y)
+    named, own = sw.SparseGLMRegressor(2, family="poisson").fit(X, y), sw.SparseGLMRegressor(2).fit(X, y)
     np.testing.assert_array_equal(named.coef_, own.coef_)
-    assert repr(named._build(named._read(X, y), named._elements()).objective).startswith("Poisson(")
+    assert repr(named._build(named._read(X, y), None)).startswith("Poisson(")
     record = sw.SparseGLMRegressor(2, family=FAMILIES["poisson"].family).fit(X, y)
     np.testing.assert_array_equal(record.coef_, own.coef_)
     assert not hasattr(named, "alpha_")
@@ -166,7 +166,7 @@ class TestDispersion:
     def test_counts_that_vary_no_more_than_poissons(self):
         X, y = problem("poisson", n=1000)
         fitted = sw.SparseGLMRegressor(2, family="negative-binomial").fit(X, y)
-        poisson = sw.SparsePoissonRegressor(2).fit(X, y)
+        poisson = sw.SparseGLMRegressor(2).fit(X, y)
         assert fitted.alpha_ < 0.05
         np.testing.assert_allclose(fitted.coef_, poisson.coef_, atol=0.01)
 

@@ -5,7 +5,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import swapwise as sw
-from swapwise.estimators import cross_validated, graph_cv
+from swapwise.estimators import cross_validated
+from swapwise.graphs.estimators import cross_validated as graph_cv
 from swapwise.search import restarts
 from swapwise.search.path import warm_path
 from swapwise.search.plan import resolve

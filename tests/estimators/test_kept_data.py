@@ -39,7 +39,7 @@ MODELS = {
     "regressor, CV": (lambda: sw.SparseRegressorCV(sizes=range(1, 4), cv=2), lambda y: y),
     "classifier": (lambda: sw.SparseClassifier(3), lambda y: y > 0),
     "classifier, CV": (lambda: sw.SparseClassifierCV(sizes=range(1, 4), cv=2), lambda y: y > 0),
-    "Poisson": (lambda: sw.SparsePoissonRegressor(3), lambda y: (y > 0).astype(float)),
+    "Poisson": (lambda: sw.SparseGLMRegressor(3), lambda y: (y > 0).astype(float)),
     "family": (lambda: sw.SparseGLMRegressor(3, family="gamma"), lambda y: np.exp(y / 10)),
     "selector": (lambda: sw.SparseSelector(3), lambda y: y),
 }

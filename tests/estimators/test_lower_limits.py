@@ -85,7 +85,7 @@ def test_forced_features_count():
     assert [support.tolist() for support in path.path_supports_] == [[6], [0, 6]]
 
 
-@pytest.mark.parametrize("model", [sw.SparseClassifier, sw.SparsePoissonRegressor])
+@pytest.mark.parametrize("model", [sw.SparseClassifier, sw.SparseGLMRegressor])
 def test_likelihoods(model):
     X, y = data()
     fitted = model(of_each({"b": 1}, 3)).fit(X, (y > 0).astype(int))

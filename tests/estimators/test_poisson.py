@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import PoissonRegressor
 
-from swapwise import SparsePoissonRegressor, SparsePoissonRegressorCV
+from swapwise import SparseGLMRegressor, SparseGLMRegressorCV
 
 
 def problem():
@@ -38,9 +38,9 @@ def test_coefficients_are_those_of_scikit_learn(weighted, fit_intercept, by_grou
     X, y, weight, _ = problem()
     weight = weight if weighted else None
     options = {"groups": list("aabbcd")} if by_group else {}
-    model = SparsePoissonRegressor(
-        2, ridge=0.1, standardize=False, fit_intercept=fit_intercept, **options
-    ).fit(X, y, weight)
+    model = SparseGLMRegressor(2, ridge=0.1, standardize=False, fit_intercept=fit_intercept, **options).fit(
+        X, y, weight
+    )
     refit = PoissonRegressor(
         alpha=0.1, fit_intercept=fit_intercept, solver="newton-cholesky", tol=1e-10, max_iter=1000
     ).fit(X[:, model.support_], y, weight)
@@ -55,7 +55,7 @@ def test_coefficients_are_those_of_scikit_learn(weighted, fit_intercept, by_grou
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
 def test_offsets(ridge, fit_intercept):
     X, y, weight, offset = problem()
-    model = SparsePoissonRegressor(2, ridge=ridge, standardize=False, fit_intercept=fit_intercept)
+    model = SparseGLMRegressor(2, ridge=ridge, standardize=False, fit_intercept=fit_intercept)
     model.fit(X, y, weight, offset)
     coef, intercept = plain_fit(X[:, model.support_], y, weight, offset, ridge, fit_intercept)
     np.testing.assert_allclose(model.coef_[model.support_], coef, atol=1e-5)
@@ -67,7 +67,7 @@ def test_offsets(ridge, fit_intercept):
 def test_offsets_are_the_same_as_rates_with_weights():
     X, y, _, offset = problem()
     exposure = np.exp(offset)
-    counts = SparsePoissonRegressor(2, ridge=0.0).fit(X, y, offset=offset)
+    counts = SparseGLMRegressor(2, ridge=0.0).fit(X, y, offset=offset)
     chosen = counts.support_
     rates = PoissonRegressor(alpha=0.0, solver="newton-cholesky", tol=1e-10)
     rates.fit(X[:, chosen], y / exposure, exposure)
@@ -83,11 +83,11 @@ def test_offsets_are_the_same_as_rates_with_weights():
 def test_a_number_is_the_offset_of_all_samples(scalar):
     X, y, weight, _ = problem()
     vector = np.full(200, float(scalar))
-    model = SparsePoissonRegressor(2).fit(X, y, weight, scalar)
-    same = SparsePoissonRegressor(2).fit(X, y, weight, vector)
+    model = SparseGLMRegressor(2).fit(X, y, weight, scalar)
+    same = SparseGLMRegressor(2).fit(X, y, weight, vector)
     np.testing.assert_array_equal(model.coef_, same.coef_)
     assert model.intercept_ == same.intercept_
-    assert model.intercept_ == pytest.approx(SparsePoissonRegressor(2).fit(X, y, weight).intercept_ - scalar)
+    assert model.intercept_ == pytest.approx(SparseGLMRegressor(2).fit(X, y, weight).intercept_ - scalar)
     np.testing.assert_array_equal(model.predict(X, scalar), model.predict(X, vector))
     assert model.score(X, y, offset=scalar) == model.score(X, y, offset=vector)
     assert model.certify(X, y, weight, scalar).value == pytest.approx(model.result_.value)
@@ -95,7 +95,7 @@ def test_a_number_is_the_offset_of_all_samples(scalar):
         model.predict(X, np.nan)
 
 
-@pytest.mark.parametrize("kind", [SparsePoissonRegressor, SparsePoissonRegressorCV])
+@pytest.mark.parametrize("kind", [SparseGLMRegressor, SparseGLMRegressorCV])
 def test_an_offset_that_is_missing_later_is_warned_about(kind):
     X, y, _, offset = problem()
     model = kind(2).fit(X, y, offset=offset)
@@ -113,15 +113,15 @@ def test_an_offset_that_is_missing_later_is_warned_about(kind):
 
 def test_without_a_ridge_units_do_not_matter():
     X, y, weight, offset = problem()
-    scaled = SparsePoissonRegressor(3, ridge=0.0).fit(X, y, weight, offset)
-    plain = SparsePoissonRegressor(3, ridge=0.0, standardize=False).fit(X, y, weight, offset)
+    scaled = SparseGLMRegressor(3, ridge=0.0).fit(X, y, weight, offset)
+    plain = SparseGLMRegressor(3, ridge=0.0, standardize=False).fit(X, y, weight, offset)
     np.testing.assert_allclose(scaled.coef_, plain.coef_, atol=1e-6)
     assert scaled.intercept_ == pytest.approx(plain.intercept_, abs=1e-5)
 
 
 def test_the_ridge_is_on_standardised_columns():
     X, y, weight, offset = problem()
-    model = SparsePoissonRegressor(2, ridge=0.3).fit(X, y, weight, offset)
+    model = SparseGLMRegressor(2, ridge=0.3).fit(X, y, weight, offset)
     mean = np.average(X, axis=0, weights=weight)
     deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
     coef, _ = plain_fit((X / deviation)[:, model.support_], y, weight, offset, 0.3)
@@ -130,7 +130,7 @@ def test_the_ridge_is_on_standardised_columns():
 
 def test_certificates_know_the_offset():
     X, y, weight, offset = problem()
-    model = SparsePoissonRegressor(2, ridge=0.1).fit(X, y, weight, offset)
+    model = SparseGLMRegressor(2, ridge=0.1).fit(X, y, weight, offset)
     assert model.certify(X, y, weight, offset).value == pytest.approx(model.result_.value)
     with pytest.raises(ValueError, match="the data must be the training data"):
         model.certify(X, y, weight)
@@ -139,18 +139,18 @@ def test_certificates_know_the_offset():
 def test_says_what_is_wrong_with_counts_and_offsets():
     X, y, _, offset = problem()
     with pytest.raises(ValueError, match=r"y must be non-negative, got -1\.0 at position 0"):
-        SparsePoissonRegressor().fit(X, np.append(-1, y[1:]))
+        SparseGLMRegressor().fit(X, np.append(-1, y[1:]))
     with pytest.raises(ValueError, match="y must have a positive entry, got zeros only"):
-        SparsePoissonRegressor().fit(X, np.zeros(200))
+        SparseGLMRegressor().fit(X, np.zeros(200))
     with pytest.raises(ValueError, match="offset must have length 200, got length 199"):
-        SparsePoissonRegressor().fit(X, y, offset=offset[1:])
+        SparseGLMRegressor().fit(X, y, offset=offset[1:])
     with pytest.raises(ValueError, match="offset must have length 200, got length 199"):
-        SparsePoissonRegressor().fit(X, y).predict(X, offset[1:])
+        SparseGLMRegressor().fit(X, y).predict(X, offset[1:])
 
 
 def test_scores_at_the_edges():
     X, y, _, _ = problem()
-    model = SparsePoissonRegressor(2).fit(X, y)
+    model = SparseGLMRegressor(2).fit(X, y)
     assert model.score(X, np.full(200, 3)) == 0.0  # nothing to explain, and it was not hit
     vanishing = np.where(model.coef_ > 0, -1e5, 1e5)
     assert model.predict([vanishing]) == 0.0

@@ -61,7 +61,7 @@ def test_the_target_says_which_loss(y, kind):
     [
         ("squared", sw.SparseRegressor),
         ("logistic", sw.SparseClassifier),
-        ("poisson", sw.SparsePoissonRegressor),
+        ("poisson", sw.SparseGLMRegressor),
     ],
 )
 def test_the_loss_that_was_asked_for(loss, kind):

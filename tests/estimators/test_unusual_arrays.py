@@ -7,7 +7,7 @@ import swapwise as sw
 
 rng = np.random.default_rng(0)
 X, y, weight = rng.standard_normal((30, 4)), rng.integers(0, 2, 30).astype(float), np.ones(30)
-MODELS = [sw.SparseRegressor(2), sw.SparseClassifier(2), sw.SparsePoissonRegressor(2)]
+MODELS = [sw.SparseRegressor(2), sw.SparseClassifier(2), sw.SparseGLMRegressor(2)]
 GRAPHS = [sw.GaussianGraph(), sw.IsingGraph(), sw.MixedGraph()]
 OBJECTIVES = [sw.LeastSquares, sw.Logistic, sw.Poisson]
 

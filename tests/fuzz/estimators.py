@@ -48,7 +48,7 @@ def _sample(random: Random, name: str) -> tuple[np.ndarray, np.ndarray]:
     signal = (X / X.std(axis=0)) @ random.choice([-1.0, 0.0, 1.0], p) + random.standard_normal(n)
     if name.startswith("SparseClassifier"):
         return X, np.where(signal + random.standard_normal(n) > np.median(signal), 1, 0)
-    if name.startswith("SparsePoisson"):
+    if name.endswith("of counts"):
         return X, random.poisson(np.exp(np.clip(signal / 3, -3, 3))).astype(float)
     if name.startswith("SparseGLM"):
         return X, random.gamma(2.0, np.exp(np.clip(signal / 3, -3, 3)))
@@ -61,7 +61,7 @@ MODELS = {
     "SparseRegressor": sw.SparseRegressor,
     "SparseRegressorCV": sw.SparseRegressorCV,
     "SparseClassifier": sw.SparseClassifier,
-    "SparsePoissonRegressor": sw.SparsePoissonRegressor,
+    "SparseGLMRegressor of counts": sw.SparseGLMRegressor,
     "SparseSelector": sw.SparseSelector,
     "SparseClassifierCV": sw.SparseClassifierCV,
     "SparseGLMRegressor": sw.SparseGLMRegressor,
@@ -75,7 +75,7 @@ def _maker(random: Random, name: str, p: int) -> Callable[[], Any]:
     size, standardize = int(random.integers(1, p + 1)), bool(random.integers(2))
     if name.endswith("Graph"):
         return lambda: MODELS[name](min(size, 3), ridge=0.05)
-    family = {"family": "gamma"} if name.startswith("SparseGLM") else {}
+    family = {"family": "gamma"} if name in ("SparseGLMRegressor", "SparseGLMRegressorCV") else {}
     if name.endswith("CV"):
         return lambda: MODELS[name](sizes=range(1, size + 1), cv=3, standardize=standardize, **family)
     if name == "SparseSelector":

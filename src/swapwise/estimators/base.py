@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import (
     _check_feature_names_in,
@@ -44,7 +42,7 @@ from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked, is_mapped, open_design, opened
 from swapwise.estimators.chunked_input import open_chunks, product_of_chunks, read_target
 from swapwise.estimators.constraint_of import (
-    Elements,
+    GroundSet,
     allows_nothing,
     check_exchanges,
     resolve_constraint,
@@ -52,6 +50,8 @@ from swapwise.estimators.constraint_of import (
 )
 from swapwise.estimators.frames import require_numbers, require_plain
 from swapwise.estimators.kept_data import without_large_data
+from swapwise.estimators.linear_parameters import LinearParameters
+from swapwise.estimators.parameters import attribute, with_parameters
 from swapwise.estimators.sample import Sample, read_offset, some_rows, times
 from swapwise.files import write_atomically
 from swapwise.maximize import THEORY
@@ -62,23 +62,13 @@ from swapwise.search.plan import Plan, resolve
 from swapwise.search.progress import progress_bar, reading_bar
 from swapwise.search.restarts import RestartProblem, require_restarts, restart
 from swapwise.search.result import SearchResult, Status
-from swapwise.search.rules import Pivot
 from swapwise.search.working_sets import working_set
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """An objective on scaled columns, and what leads back from its coefficients."""
-
-    objective: SparseObjective
-    design: Design
-    sample: Sample
 
 
 def planned(
     estimator: Any, objective: SparseObjective, constraint: Constraint, start: Any, *, of_path: bool = False
 ) -> Plan:
-    """Return what an estimator's parameters ask to be run."""
+    """Return the plan of a search with an estimator's parameters, once these are checked."""
     plan = resolve(
         objective,
         constraint,
@@ -96,13 +86,6 @@ def planned(
     return plan
 
 
-class Searches(NamedTuple):
-    """The best of some searches, and the share of them whose answer holds each element."""
-
-    best: SearchResult
-    frequency: FloatArray
-
-
 def searched(
     estimator: Any,
     objective: SparseObjective,
@@ -111,8 +94,11 @@ def searched(
     *,
     progress: bool = False,
     first: SearchResult | None = None,
-) -> Searches:
-    """Search as planned, with an estimator's restarts and limits; ``first`` was searched already."""
+) -> tuple[SearchResult, FloatArray]:
+    """Return the best result of all searches, and the share of them whose answer holds each element.
+
+    ``first`` is the result of the first search if it has been made already.
+    """
     is_drawn = estimator.n_restarts != 0 or estimator.random_state is not None
     rng = as_generator(estimator.random_state) if is_drawn else None
     clock = Clock(as_time_limit(estimator.time_limit))
@@ -129,21 +115,18 @@ def searched(
             best, frequency = restart(problem, best, estimator.n_restarts, rng, clock, observers)
         if show is not None:  # with the passes over the data
             show(best)
-    return Searches(best, frequency)
+    return best, frequency
 
 
 def warn_if_cut_short(
     statuses: Iterable[Status],
     time_limit: float | None,
     max_iter: int | None,
-    told_by: str,
+    shown_in: str,
     *,
     is_empty: bool = False,
 ) -> None:
-    """Warn if a search of ``fit`` ended at a limit; ``told_by`` is where users find which.
-
-    >>> warn_if_cut_short([Status.LOCAL_OPTIMUM], None, 5, "result_.status")
-    """
+    """Warn if a search of ``fit`` ended at a limit; ``shown_in`` is the attribute that holds the status."""
     limits = {
         Status.TIME_LIMIT: f"cut short by {time_limit=}",
         Status.ITERATION_LIMIT: f"cut short by {max_iter=}",
@@ -153,7 +136,7 @@ def warn_if_cut_short(
     reached = [limit for status, limit in limits.items() if status in seen]
     if reached:
         answer = "it had found nothing yet" if is_empty else "the answer is the best so far"
-        warn(f"the search was {' and '.join(reached)}: {answer} (see {told_by})", ConvergenceWarning)
+        warn(f"the search was {' and '.join(reached)}: {answer} (see {shown_in})", ConvergenceWarning)
 
 
 def validated(
@@ -161,8 +144,8 @@ def validated(
 ) -> tuple[Any, Any]:
     """Return X and y as scikit-learn's ``validate_data`` does.
 
-    A vector of numbers only has to be finite, and so has an array of the right type: to find out that they
-    are no frames, lists or anything else takes longer than many a fit.
+    A vector of numbers and an array of the right type are only checked for finite entries: the other checks
+    of ``validate_data`` take longer than many a fit.
     """
     options = {"dtype": dtype, "reset": reset, "ensure_all_finite": ensure_all_finite}
     require_numbers(X)
@@ -182,54 +165,29 @@ def validated(
     return X, y
 
 
-class SparseEstimator(BaseEstimator, ABC):
-    """A linear predictor with few features, chosen under a constraint; see :class:`SparseRegressor`.
+@with_parameters
+class SparseEstimator(LinearParameters, ABC):
+    """A linear predictor with few features, chosen under a constraint.
 
-    A subclass says which objective it maximises (``_objective``), what its coefficients and intercept are
-    (``_coefficients``), and what it predicts.
+    A subclass has an objective that it maximises (``_objective``), the coefficients and the intercept that
+    belong to an answer (``_coefficients``), and predictions.
     """
 
     #: The ridge that None stands for
-    _default_ridge: float = 0.0
+    _default_ridge: ClassVar[float] = 0.0
 
-    def __init__(
-        self,
-        constraint: int | Constraint | Callable[[int], Any] = 10,
-        *,
-        method: str | Pivot = "auto",
-        start: Any = "auto",
-        q: int = 1,
-        ridge: float | None = None,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        groups: Any = None,
-        forced: Any = None,
-        bounds: Any = None,
-        positive: bool = False,
-        n_restarts: int = 0,
-        max_iter: int | None = None,
-        tol: float = 1e-10,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.constraint = constraint
-        self.method = method
-        self.start = start
-        self.q = q
-        self.ridge = ridge
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.groups = groups
-        self.forced = forced
-        self.bounds = bounds
-        self.positive = positive
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.progress = progress
+    coef_: FloatArray = attribute(
+        "array of shape (n_features,)", "Coefficients, zero for features that were not chosen."
+    )
+    intercept_: Any = attribute("float", "The intercept, in the units of the target.")
+    constraint_: Constraint = attribute(
+        "Constraint", "The constraint of the search, with the forced features in it."
+    )
+    feature_std_: FloatArray = attribute(
+        "array of shape (n_features,)",
+        "The (weighted) standard deviations of the features in the training data.",
+    )
+    n_samples_fit_: int = attribute("int", "The number of samples that had a weight.")
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose features and fit their coefficients.
@@ -343,9 +301,9 @@ class SparseEstimator(BaseEstimator, ABC):
         certificate : Certificate, optional
             From :meth:`certify`.
         asked : mapping from str to str, optional
-            What is to be shown among the settings.
+            Settings to show, by name.
         seconds : float, optional
-            How long it took; by default, how long the search did.
+            How long the fit took; by default, how long its search took.
 
         Examples
         --------
@@ -359,7 +317,7 @@ class SparseEstimator(BaseEstimator, ABC):
         True
         """
         check_is_fitted(self)
-        # Pages are a layer above, and loaded when they are first asked for.
+        # Pages are a layer above, and loaded with the first report.
         page: str = import_module("swapwise.app.report.selection").selection_report(
             self,
             X,
@@ -386,7 +344,6 @@ class SparseEstimator(BaseEstimator, ABC):
         return names[self.support_]
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks about the estimator."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
@@ -394,14 +351,16 @@ class SparseEstimator(BaseEstimator, ABC):
 
     @abstractmethod
     def _target(self, y: Any, reset: bool) -> FloatArray:
-        """Return checked targets as the objective wants them; ``reset`` is True in fit."""
+        """Return checked targets as the objective takes them; ``reset`` is True in fit."""
 
     @abstractmethod
-    def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
-        """Return the objective on scaled columns."""
+    def _objective(self, X: Design, sample: Sample, groups: IndexArray | None) -> SparseObjective:
+        """Return the objective of the columns of a design."""
 
     @abstractmethod
-    def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, Any]:
+    def _coefficients(
+        self, objective: SparseObjective, sample: Sample, result: SearchResult
+    ) -> tuple[FloatArray, Any]:
         """Return ``coef_`` and ``intercept_`` in the units of the data."""
 
     def _read(
@@ -419,9 +378,7 @@ class SparseEstimator(BaseEstimator, ABC):
         X, y = self._chunks(X, y, reset) if in_chunks else self._checked(X, y, reset)
         shift = None if offset is None else read_offset(offset, len(y))
         weight = self._weights(y, sample_weight)
-        if weight is None:
-            return Sample(X, self._target(y, reset), None, shift)
-        if weight.all():
+        if weight is None or weight.all():
             return Sample(X, self._target(y, reset), weight, shift)
         kept = np.flatnonzero(weight)
         if not isinstance(X, Matrix):
@@ -430,11 +387,10 @@ class SparseEstimator(BaseEstimator, ABC):
         return Sample(some_rows(X, kept), target, weight[kept], None if shift is None else shift[kept])
 
     def _needs_memory(self, y: Any) -> str | None:
-        """Return what was asked for that data in chunks cannot serve, or None."""
+        """Return, in words, a parameter or target that data in chunks cannot serve; None if there is none."""
         return None if self.groups is None else "groups"
 
     def _chunks(self, X: Any, y: Any, reset: bool) -> tuple[Matrix, Any]:
-        """Return access to data in chunks, and their target."""
         what = self._needs_memory(y)
         if what:
             raise TypeError(f"{what} need data in memory, got data in chunks: give X.compute(), if that fits")
@@ -442,33 +398,27 @@ class SparseEstimator(BaseEstimator, ABC):
         return matrix, read_target(y, matrix.n_samples)
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
-        """Return data that scikit-learn finds nothing wrong with, as the objective wants them."""
         X, y = validated(self, X, y, dtype=np.float64, reset=reset)
         # One layout for all, so that the same numbers give the same answer to the last digit.
         return X if issparse(X) else np.ascontiguousarray(X), y
 
     def _weights(self, y: Any, sample_weight: Any) -> FloatArray | None:
-        """Return the checked weight of each sample, or None if all are alike."""
-        if sample_weight is None:
-            return None
-        return as_weights(sample_weight, len(y))
+        return None if sample_weight is None else as_weights(sample_weight, len(y))
 
-    def _elements(self) -> Elements:
-        """Return what can be chosen from the training data."""
+    def _ground_set(self) -> GroundSet:
+        return GroundSet.of(self.groups, self.n_features_in_, self._feature_names())
+
+    def _feature_names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
-        return Elements.of(self.groups, self.n_features_in_, None if names is None else names.tolist())
+        return None if names is None else names.tolist()
 
-    def _resolve(self, elements: Elements) -> Constraint:
-        """Return the constraint on the elements, with what is forced in."""
-        return with_forced(resolve_constraint(self.constraint, elements), self.forced, elements)
-
-    def _build(self, sample: Sample, elements: Elements) -> Task:
-        """Return the objective that a sample leads to."""
+    def _build(self, sample: Sample, groups: IndexArray | None) -> SparseObjective:
+        """Return the objective of a sample, whose ``design`` has the scaled columns."""
         self._check_flags()
         weight = read_weight(sample.weight, len(sample.y))
         switches = self.fit_intercept, self.standardize
         design = open_design(sample.X, sample.y, weight, *switches, scale_rows=False, by_rows=True)
-        return Task(self._objective(design, sample, elements.groups), design, sample)
+        return self._objective(design, sample, groups)
 
     def _check_flags(self) -> None:
         for name in ("fit_intercept", "standardize"):
@@ -479,17 +429,14 @@ class SparseEstimator(BaseEstimator, ABC):
         return self._default_ridge if self.ridge is None else as_real(self.ridge, "ridge")
 
     def _bounds(self, design: Design) -> CoefficientBounds | None:
-        """Return the bounds on coefficients of scaled columns; they are given in the units of the data."""
+        """Return the bounds on coefficients of scaled columns."""
         found = self._bounds_as_given()
         return None if found is None else found.scaled(design.scale)
 
     def _bounds_as_given(self) -> CoefficientBounds | None:
-        names = getattr(self, "feature_names_in_", None)
-        known = None if names is None else names.tolist()
-        return read_bounds(self.bounds, self.positive, self.n_features_in_, known)
+        return read_bounds(self.bounds, self.positive, self.n_features_in_, self._feature_names())
 
     def _plan(self, objective: SparseObjective, constraint: Constraint) -> Plan:
-        """Return what is to be run, once all that was asked for is checked."""
         check_exchanges(self.q, constraint)
         return planned(self, objective, constraint, self.start)
 
@@ -499,9 +446,8 @@ class SparseEstimator(BaseEstimator, ABC):
         constraint: Constraint,
         plan: Plan,
         first: SearchResult | None = None,
-    ) -> Searches:
-        """Search as planned; ``first`` is the result of the first search if it was made."""
-        # What the search would say of a constraint that allows nothing is in the words of matroids.
+    ) -> tuple[SearchResult, FloatArray]:
+        # The search's own warning about a constraint that allows nothing is in the words of matroids.
         with unwarned() if self._warn_if_empty(constraint) else nullcontext():
             return searched(self, objective, constraint, plan, progress=self.progress, first=first)
 
@@ -513,36 +459,44 @@ class SparseEstimator(BaseEstimator, ABC):
             warn(f"constraint allows no feature at all: the model is {model}")
         return nothing
 
-    def _install(self, task: Task, elements: Elements, constraint: Constraint, found: Searches) -> Self:
-        """Make an answer that of the estimator."""
-        if len(found.best.filled):
-            idle = elements.filled_in_words(found.best.filled)
-            warn(f"{idle}; result_.filled says which")
+    def _install(
+        self,
+        objective: SparseObjective,
+        sample: Sample,
+        ground: GroundSet,
+        constraint: Constraint,
+        result: SearchResult,
+        frequency: FloatArray,
+    ) -> Self:
+        if len(result.filled):
+            warn(f"{ground.filled_in_words(result.filled)}; result_.filled says which")
         self.constraint_ = constraint
-        self.result_ = without_large_data(found.best)
-        self.n_iter_ = max(1, found.best.n_iter)  # scikit-learn asks for at least one
-        self.support_ = elements.features(found.best.support)
-        self.selection_frequency_ = found.frequency[elements.of_feature]
-        self.coef_, self.intercept_ = self._coefficients(task, found.best)
-        self.n_samples_fit_ = len(task.sample.y)
-        self.feature_std_ = task.design.deviation.copy()
+        self.result_ = without_large_data(result)
+        self.n_iter_ = max(1, result.n_iter)  # scikit-learn wants at least one
+        self.support_ = ground.features(result.support)
+        self.selection_frequency_ = frequency[ground.of_feature]
+        self.coef_, self.intercept_ = self._coefficients(objective, sample, result)
+        self.n_samples_fit_ = len(sample.y)
+        self.feature_std_ = design_of(objective).deviation.copy()
         bounds = self._bounds_as_given()
         if bounds is not None:  # to the last digit, which scaling may change
             self.coef_ = bounds.clip(self.coef_)
         return self
 
     def _fit(self, sample: Sample) -> Self:
-        elements = self._elements()
-        constraint = self._resolve(elements)
+        ground = self._ground_set()
+        constraint = with_forced(resolve_constraint(self.constraint, ground), self.forced, ground)
         with reading_bar() if self.progress and isinstance(sample.X, Matrix) else nullcontext():
-            task = self._build(sample, elements)
-        found = self._search(task.objective, constraint, self._plan(task.objective, constraint))
-        statuses, is_empty = [found.best.status], not len(found.best.support)
-        warn_if_cut_short(statuses, self.time_limit, self.max_iter, "result_.status", is_empty=is_empty)
-        return self._install(task, elements, constraint, found)
+            objective = self._build(sample, ground.groups)
+        result, frequency = self._search(objective, constraint, self._plan(objective, constraint))
+        is_empty = not len(result.support)
+        warn_if_cut_short(
+            [result.status], self.time_limit, self.max_iter, "result_.status", is_empty=is_empty
+        )
+        return self._install(objective, sample, ground, constraint, result, frequency)
 
     def _certify(self, sample: Sample, time_limit: float | None, options: dict[str, Any]) -> Certificate:
-        objective = self._build(sample, self._elements()).objective
+        objective = self._build(sample, self._ground_set().groups)
         value = objective(self.result_.support)
         if not self._is_training_value(value):
             raise ValueError(
@@ -555,10 +509,9 @@ class SparseEstimator(BaseEstimator, ABC):
         return bool(np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6))
 
     def _is_training_data(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> bool:
-        """Return whether the chosen features have the value here that they had in fit."""
         with unwarned():
             sample = self._read(X, y, sample_weight, offset, reset=False)
-            objective = self._build(sample, self._elements()).objective
+            objective = self._build(sample, self._ground_set().groups)
         return self._is_training_value(objective(self.result_.support))
 
     def _linear_predictor(self, X: Any) -> FloatArray:
@@ -569,3 +522,10 @@ class SparseEstimator(BaseEstimator, ABC):
         require_numbers(X)
         X = validate_data(self, X, accept_sparse=True, dtype=np.float64, reset=False)
         return times(X, self.coef_.T) + self.intercept_
+
+
+def design_of(objective: Any) -> Design:
+    """Return the scaled columns of an objective, which lead back to the units of the data."""
+    design = objective.design
+    assert isinstance(design, Design)
+    return design

@@ -1,4 +1,4 @@
-"""Data that estimators are given in chunks: files, Dask arrays and frames."""
+"""Data in chunks as estimators read them: files, Dask arrays and frames."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from swapwise.data.open import is_dask, open_matrix, opened
 
 
 def open_chunks(estimator: Any, X: Any, *, reset: bool) -> Matrix:
-    """Return access to data in chunks, once the features are checked against those of the estimator."""
     X = opened(X)
     matrix = open_matrix(X)
     check_features(estimator, X, reset=reset)
@@ -25,25 +24,24 @@ def open_chunks(estimator: Any, X: Any, *, reset: bool) -> Matrix:
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Set the number and names of the features of an estimator, or check them against those it knows."""
-    # An empty frame with the same columns tells all that there is to know of a frame before it is read.
+    """Set the number and names of the features of an estimator, or check them against these."""
+    # An empty frame with the same columns has all that is known of a frame before it is read.
     validate_data(estimator, X._meta if is_frame(X) else X, skip_check_array=True, reset=reset)
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether X is a Dask frame."""
     return is_dask(X) and hasattr(X, "to_dask_array")
 
 
 def some_columns(X: Any, elements: IndexArray) -> Any:
-    """Return some columns of data in chunks: as lazy as they are, or in memory if they are in a file."""
+    """Return some columns of data in chunks: as lazy as these are, or in memory if they are in a file."""
     if is_frame(X):
         return X[X.columns[elements].tolist()]
     return X[:, elements] if is_dask(X) else open_matrix(X).columns(elements).T
 
 
 def product_of_chunks(estimator: Any, X: Any, coef: FloatArray) -> FloatArray:
-    """Return ``X coef`` for data in chunks and coefficients of a fit, as columns if they are several."""
+    """Return ``X coef`` for data in chunks, and one or several columns of coefficients."""
     X = opened(X)
     used = np.flatnonzero(coef.reshape(len(coef), -1).any(axis=1))
     if is_frame(X) and len(used):  # the rows of frames need not be counted, nor other columns be read
@@ -57,7 +55,7 @@ def product_of_chunks(estimator: Any, X: Any, coef: FloatArray) -> FloatArray:
 
 
 def read_target(y: Any, n_samples: int | None = None) -> Any:
-    """Return the target of data in chunks, which is small enough to be here."""
+    """Return the target of data in chunks, in memory."""
     if y is None:
         raise ValueError("y must be given: it is what the features are to explain")
     y = opened(y, "y")

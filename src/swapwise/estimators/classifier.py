@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,20 +14,19 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from swapwise.checks import FloatArray, IndexArray, as_vector
-from swapwise.constraints.base import Constraint
-from swapwise.estimators.base import Task
+from swapwise.data.design import Design
 from swapwise.estimators.offsets import OffsetEstimator
+from swapwise.estimators.parameters import KW_ONLY, attribute, parameter, with_parameters
 from swapwise.estimators.sample import Sample
 from swapwise.objectives.base import SparseObjective
-from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.logistic import Logistic
 from swapwise.objectives.glm.multinomial import Multinomial
 from swapwise.objectives.glm.objective import GeneralizedLinear
 from swapwise.override import override
 from swapwise.search.result import SearchResult
-from swapwise.search.rules import Pivot
 
 
+@with_parameters
 class SparseClassifier(ClassifierMixin, OffsetEstimator):
     """Logistic regression on few features, chosen by local search under a constraint.
 
@@ -35,29 +34,11 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
 
     Parameters
     ----------
-    constraint, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
-    max_iter, tol, time_limit, random_state, progress :
-        See :class:`SparseRegressor`.
-    ridge : float, optional
-        Weight of the penalty ``ridge · ‖coef‖² / 2`` (of standardised columns, with ``standardize``) on the
-        mean log-likelihood: scikit-learn's ``LogisticRegression`` has ``C = 1 / (ridge · n_samples)``. None
-        is 1e-4, which keeps coefficients finite if the classes are separable and hardly shrinks them
-        otherwise.
-    class_weight : "balanced" or dict from class to weight, optional
-        As in scikit-learn's ``LogisticRegression``: what the weight of every sample of a class is multiplied
-        by; 1 for classes that are not named. ``"balanced"`` gives all classes the same weight in total.
+    {parameters}
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The classes, sorted. A class whose samples all have weight zero is none.
-    coef_ : array of shape (1, n_features), or (n_classes, n_features) for more than two classes
-    intercept_ : array of shape (1,) or (n_classes,)
-    family_ : Family
-        The record of the family: of two classes, or of several.
-    support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_, \
-    feature_std_, n_samples_fit_ :
-        See :class:`SparseRegressor`.
+    {attributes}
 
     See Also
     --------
@@ -81,50 +62,37 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
     (array([1, 4]), array(['yes', 'yes', 'yes'], dtype='<U3'), 0.86)
     """
 
-    _default_ridge = 1e-4
+    _: KW_ONLY
+    ridge: float | None = parameter(
+        None,
+        "float, optional",
+        """
+        Weight of the penalty ``ridge · ‖coef‖² / 2`` (of standardised columns, with ``standardize``) on the
+        mean log-likelihood: scikit-learn's ``LogisticRegression`` has ``C = 1 / (ridge · n_samples)``. None
+        is 1e-4, which keeps coefficients finite if the classes are separable and hardly shrinks them
+        otherwise.
+        """,
+    )
+    class_weight: str | Mapping[Any, float] | None = parameter(
+        None,
+        '"balanced" or dict from class to weight, optional',
+        """
+        As in scikit-learn's ``LogisticRegression``: a factor of the weight of every sample of a class; 1 for
+        classes that are not named. ``"balanced"`` gives all classes the same weight in total.
+        """,
+    )
 
-    def __init__(
-        self,
-        constraint: int | Constraint | Callable[[int], Any] = 10,
-        *,
-        method: str | Pivot = "auto",
-        start: Any = "auto",
-        q: int = 1,
-        ridge: float | None = None,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        groups: Any = None,
-        forced: Any = None,
-        bounds: Any = None,
-        positive: bool = False,
-        class_weight: str | Mapping[Any, float] | None = None,
-        n_restarts: int = 0,
-        max_iter: int | None = None,
-        tol: float = 1e-10,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        super().__init__(
-            constraint,
-            method=method,
-            start=start,
-            q=q,
-            ridge=ridge,
-            fit_intercept=fit_intercept,
-            standardize=standardize,
-            groups=groups,
-            forced=forced,
-            bounds=bounds,
-            positive=positive,
-            n_restarts=n_restarts,
-            max_iter=max_iter,
-            tol=tol,
-            time_limit=time_limit,
-            random_state=random_state,
-            progress=progress,
-        )
-        self.class_weight = class_weight
+    classes_: NDArray[Any] = attribute(
+        "array of shape (n_classes,)",
+        "The classes, sorted. A class whose samples all have weight zero is none.",
+    )
+    coef_: FloatArray = attribute(
+        "array of shape (1, n_features), or (n_classes, n_features) for more than two classes",
+        "Coefficients, zero for features that were not chosen.",
+    )
+    intercept_: FloatArray = attribute(
+        "array of shape (1,) or (n_classes,)", "The intercepts of the linear predictors."
+    )
 
     def decision_function(self, X: ArrayLike, offset: ArrayLike | None = None) -> FloatArray:
         """Return the scores of the classes; for two classes that of the second, as log-odds.
@@ -164,11 +132,6 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
         return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
 
     @property
-    @override
-    def family_(self) -> Family:  # type: ignore[override]
-        return self._kind.family
-
-    @property
     def _kind(self) -> type[GeneralizedLinear]:
         return Logistic if len(self.classes_) == 2 else Multinomial
 
@@ -201,6 +164,7 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
             )
         if reset:
             self.classes_ = classes
+            self.family_ = self._kind.family
         elif classes.tolist() != self.classes_.tolist():
             raise ValueError(
                 f"y must hold the classes of the training data, {self.classes_.tolist()}, "
@@ -214,8 +178,8 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
         return super()._needs_memory(y) or ("more than two classes" if many else None)
 
     @override
-    def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
-        # Of several classes there is none, and the objective takes none.
+    def _objective(self, X: Design, sample: Sample, groups: IndexArray | None) -> SparseObjective:
+        # The objective of several classes takes no offset.
         options: dict[str, Any] = {} if sample.offset is None else {"offset": sample.offset}
         bounds = self._bounds(X)
         if bounds is not None:
@@ -237,11 +201,13 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
         )
 
     @override
-    def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, FloatArray]:
+    def _coefficients(
+        self, objective: SparseObjective, sample: Sample, result: SearchResult
+    ) -> tuple[FloatArray, FloatArray]:
         assert result.coef is not None
-        assert isinstance(task.objective, GeneralizedLinear)
-        intercept = np.atleast_1d(task.objective.intercept(result.support))
-        return task.design.original(np.atleast_2d(result.coef.T), intercept)
+        assert isinstance(objective, GeneralizedLinear)
+        intercept = np.atleast_1d(objective.intercept(result.support))
+        return objective.design.original(np.atleast_2d(result.coef.T), intercept)
 
 
 def _balanced(y: Any, weight: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The elements that estimators choose from, and the constraint on them, given by number, name or label."""
+"""The ground set of an estimator, and the constraint on it, given by number, name or label."""
 
 from __future__ import annotations
 
@@ -17,13 +17,8 @@ from swapwise.constraints.uniform import Uniform
 
 
 @dataclass(frozen=True, eq=False)
-class Elements:
-    """What can be chosen: the features one by one, or groups of them.
-
-    >>> kinds = Elements.of(["size", "size", "time"], 3)
-    >>> kinds.n, kinds.features([0])
-    (2, array([0, 1]))
-    """
+class GroundSet:
+    """The elements to choose from: features, or groups of them."""
 
     #: The element that each feature belongs to
     of_feature: IndexArray
@@ -33,14 +28,11 @@ class Elements:
     grouped: bool
 
     @classmethod
-    def of(cls, groups: Any, n_features: int, feature_names: list[str] | None = None) -> Elements:
-        """Return the elements for ``groups``.
+    def of(cls, groups: Any, n_features: int, feature_names: list[str] | None = None) -> GroundSet:
+        """Return the ground set for ``groups``.
 
         These are None, one label per feature, labels by name or position, or a function that returns the
         label for a name, or for a position if there are no names.
-
-        >>> Elements.of(lambda name: name[0], 3, ["a1", "a2", "b1"]).labels
-        ['a', 'b']
         """
         if groups is None:
             return cls(np.arange(n_features), feature_names, grouped=False)
@@ -58,17 +50,15 @@ class Elements:
 
     @cached_property
     def n(self) -> int:
-        """The number of elements."""
         return int(self.of_feature.max(initial=-1)) + 1
 
     @property
     def groups(self) -> IndexArray | None:
-        """The group of each feature, as objectives take it; None if elements are features."""
+        """The group of each feature, as objectives take it, or None."""
         return self.of_feature if self.grouped else None
 
     @property
     def noun(self) -> str:
-        """What to call them."""
         return "groups" if self.grouped else "features"
 
     def features(self, support: IndexArray | Sequence[int]) -> IndexArray:
@@ -78,18 +68,14 @@ class Elements:
         return np.flatnonzero(chosen[self.of_feature])
 
     def filled_in_words(self, filled: IndexArray) -> str:
-        """Return that some elements were chosen only to meet a lower limit.
-
-        >>> Elements.of(None, 3, ["tea", "milk", "salt"]).filled_in_words(np.array([2]))
-        "'salt' adds nothing, and was chosen only to meet a lower limit"
-        """
+        """Return a message that some elements were chosen only to meet a lower limit."""
         labels = filled.tolist() if self.labels is None else [self.labels[element] for element in filled]
         adds, was = ("adds", "was") if len(filled) == 1 else ("add", "were")
         names = some_of([repr(label) for label in labels])
         return f"{names} {adds} nothing, and {was} chosen only to meet a lower limit"
 
     def find(self, chosen: Any, what: str) -> IndexArray:
-        """Return elements that are given by label or name, or features by position."""
+        """Return the elements with these labels or names, or features by position."""
         if isinstance(chosen, str) or not isinstance(chosen, Iterable):
             raise TypeError(f"{what} must be a list of {self.noun}, got {chosen!r}")
         given = list(chosen)
@@ -104,7 +90,6 @@ class Elements:
 
 
 def _labelled(groups: Callable[[Any], Any], names: Sequence[Any]) -> list[Any]:
-    """Return what a function says the groups of some features are, given by name or position."""
     labels = []
     for name in names:
         try:
@@ -120,7 +105,7 @@ def _labelled(groups: Callable[[Any], Any], names: Sequence[Any]) -> list[Any]:
 
 
 def _matched(labels: list[Hashable], names: list[str], feature_names: list[str]) -> list[Hashable]:
-    """Return labels that are given by name in the order of the features; names of no feature are left out."""
+    """Return labels by name in the order of the features, without those of unknown names."""
     unused = sorted(set(names) - set(feature_names))
     if unused and set(feature_names) <= set(names):
         # An encoder makes no column for a level that does not occur in the rows it is fitted to.
@@ -130,26 +115,20 @@ def _matched(labels: list[Hashable], names: list[str], feature_names: list[str])
     return [labels[place] for place in places_of(feature_names, names, "groups")]
 
 
-def resolve_constraint(constraint: Any, elements: Elements) -> Constraint:
-    """Return the constraint on the elements that an int, an object or a callable of n stands for.
-
-    >>> resolve_constraint(2, Elements.of(None, 5))
-    Uniform(n=5, k=2)
-    >>> resolve_constraint(lambda n: n // 2, Elements.of(None, 5))
-    Uniform(n=5, k=2)
-    """
+def resolve_constraint(constraint: Any, ground: GroundSet) -> Constraint:
+    """Return the constraint that an int, an object or a callable of n stands for."""
     if callable(constraint) and not isinstance(constraint, (Constraint, type)):
-        constraint = constraint(elements.n)
+        constraint = constraint(ground.n)
     if not isinstance(constraint, Constraint):
-        return Uniform(elements.n, _read_size(constraint))
-    by_name = constraint.names is not None and elements.labels is not None
-    if by_name and all(isinstance(label, str) for label in elements.labels or []):
-        return constraint.aligned_to(elements.labels or [])
-    if constraint.n != elements.n:
+        return Uniform(ground.n, _read_size(constraint))
+    by_name = constraint.names is not None and ground.labels is not None
+    if by_name and all(isinstance(label, str) for label in ground.labels or []):
+        return constraint.aligned_to(ground.labels or [])
+    if constraint.n != ground.n:
         raise ValueError(
-            f"the constraint is on n = {constraint.n} elements, but there are {elements.n} {elements.noun}"
+            f"the constraint is on n = {constraint.n} elements, but there are {ground.n} {ground.noun}"
         )
-    if constraint.names is not None and elements.labels is None:
+    if constraint.names is not None and ground.labels is None:
         warn(
             "the constraint names its features, but X has no names, so they are matched by position (if a "
             "transformer before has dropped them: .set_output(transform='pandas') keeps them)"
@@ -167,34 +146,24 @@ def _read_size(constraint: Any) -> int:
         ) from None
 
 
-def with_forced(constraint: Constraint, forced: Any, elements: Elements) -> Constraint:
-    """Return the constraint with some elements forced in.
-
-    >>> with_forced(resolve_constraint(3, Elements.of(None, 5)), [4], Elements.of(None, 5)).forced
-    array([4])
-    """
+def with_forced(constraint: Constraint, forced: Any, ground: GroundSet) -> Constraint:
     if forced is None:
         return constraint
-    support = constraint.required(elements.find(forced, "forced"))
+    support = constraint.required(ground.find(forced, "forced"))
     if not constraint.is_independent(support):
         raise ValueError(
-            f"the forced {elements.noun} must be independent, but {list(forced)!r} is not independent under "
+            f"the forced {ground.noun} must be independent, but {list(forced)!r} is not independent under "
             f"{constraint!r}"
         )
     return constraint.contract(support)
 
 
 def allows_nothing(constraint: Constraint) -> bool:
-    """Return whether the empty set is the only independent set, though there are elements.
-
-    >>> allows_nothing(Uniform(5, 0)), allows_nothing(Uniform(5, 1))
-    (True, False)
-    """
+    """Return whether the empty set is the only independent set, though there are elements."""
     return constraint.n > 0 and len(constraint.loops()) == constraint.n
 
 
 def check_exchanges(q: Any, constraint: Constraint) -> None:
-    """Refuse exchanges of several elements where a search can swap one for one only."""
     if not isinstance(q, (int, np.integer)) or q <= 1:
         return
     if isinstance(constraint, Matroid):

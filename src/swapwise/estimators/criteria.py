@@ -1,4 +1,4 @@
-"""Information criteria, what they count, and the row of a path that one of them chooses."""
+"""Information criteria, the sizes and ranks that they count, and the row of a path that they choose."""
 
 from __future__ import annotations
 
@@ -18,20 +18,14 @@ WEIGHTS_ARE = ("importance", "precision", "counts")
 
 
 class SampleSize(NamedTuple):
-    """How many samples there are, and how much more the weighted deviance varies than one of equal weights.
+    """The number of samples, and how much more the weighted deviance varies than one of equal weights.
 
-    Parameters
-    ----------
-    n : int
-        The number of samples: of rows, or the sum of the weights if they are counts.
-    design_effect : float
-        Kish's ``n Σw² / (Σw)²``, at least 1. With weights that say how much a row matters, a feature of pure
-        noise lowers the deviance by this times as much as without, so penalties have to be as many times
-        as large.
+    ``n`` is the number of rows, or the sum of the weights if they are counts. The design effect is Kish's
+    ``n Σw² / (Σw)²``, at least 1: with weights of importance, a feature of pure noise lowers the deviance by
+    this times as much as without, so penalties have to be as many times as large.
 
-    References
-    ----------
-    Kish, Survey Sampling, 1965. Lumley and Scott, AIC and BIC for modeling with complex survey data, 2015.
+    - Kish (1965), Survey Sampling.
+    - Lumley and Scott (2015), AIC and BIC for modeling with complex survey data.
     """
 
     n: int
@@ -43,24 +37,11 @@ class SampleSize(NamedTuple):
     ) -> Self:
         """Return the size of a sample with weights, all positive.
 
-        Parameters
-        ----------
-        n_rows : int
-        total : array, optional
-            What the fit weighs each row by: its own weight times that of its class.
-        own : array, optional
-            The weight of each row without that of its class.
-        weights_are : "importance", "precision" or "counts"
-            What ``own`` means.
+        ``total`` is the weight of each row in the fit: its own weight, ``own``, times that of its class.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> tens, uneven = np.full(4, 10.0), np.array([3.0, 1.0, 1.0, 1.0])
-        >>> SampleSize.of(4, tens, tens), SampleSize.of(4, tens, tens, "counts")
-        (SampleSize(n=4, design_effect=1.0), SampleSize(n=40, design_effect=1.0))
-        >>> SampleSize.of(4, uneven, uneven), SampleSize.of(4, uneven, uneven, "precision")
-        (SampleSize(n=4, design_effect=1.33...), SampleSize(n=4, design_effect=1.0))
+        >>> uneven = np.array([3.0, 1.0, 1.0, 1.0])
+        >>> SampleSize.of(4, uneven, uneven), SampleSize.of(4, uneven, uneven, "counts")
+        (SampleSize(n=4, design_effect=1.33...), SampleSize(n=6, design_effect=1.0))
         """
         if total is None:
             return cls(n_rows)
@@ -73,14 +54,10 @@ class SampleSize(NamedTuple):
 
 
 def n_parameters(columns: FloatArray, *, fit_intercept: bool) -> int:
-    """Return how many free parameters columns have beside an intercept: their rank.
+    """Return the rank of columns beside an intercept, which is their number of free parameters.
 
-    A constant column has none beside an intercept, and a full set of dummies one less than it has columns,
-    so that it costs as much as a set without its first level.
-
-    >>> dummies = np.repeat(np.eye(3), 4, axis=0)
-    >>> n_parameters(dummies, fit_intercept=True), n_parameters(dummies, fit_intercept=False)
-    (2, 3)
+    That of a constant column is 0 beside an intercept, and that of a full set of dummies as much as without
+    its first level.
     """
     if fit_intercept:
         # Beside an intercept a column may be shifted; this makes constant ones zero, to the last digit.
@@ -117,10 +94,6 @@ def information_criteria(
     - GIC (Fan and Tang 2013): ``k log p · log log N``
 
     each times the design effect, if rows have weights; see :class:`SampleSize`.
-
-    >>> table = information_criteria(10.0, 3, 2, n_samples=100, n_features=50)
-    >>> {name: round(value, 2) for name, value in table.items()}
-    {'aic': 16.0, 'bic': 23.82, 'ebic': 30.93, 'gic': 27.92}
     """
     k, log_n = n_coefficients, np.log(n_samples)
     choices = gammaln(n_features + 1) - gammaln(n_chosen + 1) - gammaln(n_features - n_chosen + 1)
@@ -136,7 +109,6 @@ def information_criteria(
 def chosen_row(path: pd.DataFrame, criterion: str, one_standard_error: bool) -> int:
     """Return the row that a criterion chooses, of rows in rising order of size; ties go to the smaller size.
 
-    >>> import pandas as pd
     >>> path = pd.DataFrame({"cv_mean": [3.0, 2.1, 2.0], "cv_se": [0.3, 0.2, 0.2]})
     >>> chosen_row(path, "cv", one_standard_error=False), chosen_row(path, "cv", one_standard_error=True)
     (2, 1)

@@ -1,6 +1,6 @@
-"""Columns of frames that hold no numbers: named, with an example and what to do, before anything is fitted.
+"""Errors about columns that hold no numbers: their names, an example, and what to do.
 
-Frames are those of pandas, polars, pyarrow and whatever else narwhals knows.
+Frames are those of pandas, polars, pyarrow and any other library that narwhals knows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from swapwise.checks import require_unmasked, some_of
 
 TEXT, DATES, NUMBERS_AS_TEXT, OTHERS = "text", "dates or times", "numbers as text", "neither numbers nor text"
 
-# What helps against each.
 ADVICE = {
     TEXT: "encode text as columns of 0 and 1 (sklearn.preprocessing.OneHotEncoder, in a ColumnTransformer)",
     DATES: "make numbers of dates, such as the days since the first",
@@ -27,16 +26,7 @@ NUMERIC = ("integer", "floating", "mixed-integer-float", "decimal", "boolean", "
 
 
 def require_numbers(X: Any, for_text: str = ADVICE[TEXT]) -> None:
-    """Refuse columns of text, dates and the like, all at once; say what is in each and what to do.
-
-    ``for_text`` is what to do about text.
-
-    >>> require_numbers(pd.DataFrame({"age": [40, 41], "region": ["East", "West"]}))
-    Traceback (most recent call last):
-    ...
-    ValueError: X must hold numbers, got text in 'region' (such as 'East'); encode text as columns of 0 and 1
-    (sklearn.preprocessing.OneHotEncoder, in a ColumnTransformer), or leave the column out
-    """
+    """Refuse columns of text, dates and the like, all at once; ``for_text`` is the advice about text."""
     require_plain(X, "X")
     found = _not_numbers(X)
     if not found:
@@ -52,13 +42,7 @@ def require_numbers(X: Any, for_text: str = ADVICE[TEXT]) -> None:
 
 
 def require_numeric_target(y: Any, classes: str = "") -> None:
-    """Refuse a target of text or dates; ``classes`` says what takes text.
-
-    >>> require_numeric_target(["no", "yes"], "SparseClassifier is for classes")
-    Traceback (most recent call last):
-    ...
-    ValueError: y must hold numbers, got text such as 'no'; SparseClassifier is for classes
-    """
+    """Refuse a target of text or dates; ``classes`` is the advice about text."""
     values = np.asarray(y)
     if values.dtype.kind in "biuf" or not values.size:
         return
@@ -69,17 +53,11 @@ def require_numeric_target(y: Any, classes: str = "") -> None:
 
 
 def require_plain(values: Any, name: str) -> None:
-    """Refuse arrays with masked entries, of complex numbers, or of bytes without a type.
-
-    >>> require_plain(np.zeros(2, dtype=complex), "X")
-    Traceback (most recent call last):
-    ...
-    ValueError: Complex data not supported: X must hold real numbers, got values of type complex128
-    """
+    """Refuse arrays with masked entries, of complex numbers, or of bytes without a type."""
     require_unmasked(values, name)
     kind = values.dtype.kind if isinstance(values, np.ndarray) else ""
     if kind == "c":
-        message = "Complex data not supported: "  # as scikit-learn says it, which adds all of the data
+        message = "Complex data not supported: "  # scikit-learn's words, without its print of all data
         raise ValueError(f"{message}{name} must hold real numbers, got values of type {values.dtype}")
     if kind == "V":
         raise ValueError(f"{name} must hold numbers, got values of type {values.dtype}")
@@ -90,7 +68,6 @@ def _such_as(example: Any) -> str:
 
 
 def _shown(example: Any) -> str:
-    """Return an example in words, if there is one."""
     return "" if example is None else f" such as {str(example)!r}"
 
 
@@ -124,7 +101,7 @@ def _of_frame(X: Any) -> Any:
 
 
 def _kind_of(values: np.ndarray, *, is_array: bool = False) -> tuple[str | None, Any]:
-    """Return what values are that are not missing, None for numbers; and the first of them.
+    """Return the kind of values without missing ones, None for numbers; and an example.
 
     In an array, which has but one type, text that is numbers counts as such, and numpy refuses objects.
     """

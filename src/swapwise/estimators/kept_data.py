@@ -1,7 +1,7 @@
-"""What a fitted model keeps of its data: nothing, unless they are small.
+"""Fitted models keep no data, unless they are small.
 
-The guarantee of a result is worked out when it is first asked for, and needs the data. A model that kept
-them for that would keep large tables in memory, and files open, for as long as it lives.
+The guarantee of a result is computed on first access, from the data. A model that kept them for that would
+keep large tables in memory, and files open, for as long as it lives.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from swapwise.checks import warn
 from swapwise.data.matrix import Matrix
 from swapwise.search.result import SearchResult
 
-# Of data and of what was computed from them; a model that keeps this much is still small.
+# Of data and of arrays computed from them; a model that keeps this much is still small.
 MOST_BYTES = 1 << 20
 
 LEFT = (
@@ -30,13 +30,7 @@ LEFT = (
 
 
 def without_large_data(result: SearchResult) -> SearchResult:
-    """Return a result that can still work out its guarantee if that takes little memory, and else none.
-
-    >>> from swapwise import LeastSquares, Uniform, maximize
-    >>> small = maximize(LeastSquares(np.eye(3), [3.0, 1.0, 2.0]), Uniform(3, 2))
-    >>> without_large_data(small).guarantee.ratio
-    1.0
-    """
+    """Return a result without its guarantee, if that would keep large data."""
     found = result._guarantee
     if found is None or _is_small(found):
         return result
@@ -61,7 +55,7 @@ def _is_small(root: Any) -> bool:
             return False
         if isinstance(each, np.ndarray):
             total += each.nbytes
-            left.append(each.base)  # a view keeps all of what it looks at
+            left.append(each.base)  # a view keeps its whole base
         else:
             left.extend(_parts_of(each))
         if total > MOST_BYTES:

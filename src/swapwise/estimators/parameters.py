@@ -1,4 +1,4 @@
-"""Parameters of estimators: each is declared once, with its default and its documentation.
+"""Parameters and fitted attributes of estimators: each is declared once, with its documentation.
 
 >>> @with_parameters
 ... class Shrunk(BaseEstimator):
@@ -7,13 +7,21 @@
 ...     Parameters
 ...     ----------
 ...     {parameters}
+...
+...     Attributes
+...     ----------
+...     {attributes}
 ...     '''
 ...     size: int = parameter(3, "int", "How many features.")
 ...     _: KW_ONLY
 ...     ridge: float = parameter(0.0, "float", "Weight of the penalty.")
+...     coef_: FloatArray = attribute("array of shape (n_features,)", "The coefficients.")
+>>> Shrunk.__doc__.strip().splitlines()[-2:]
+['    coef_ : array of shape (n_features,)', '        The coefficients.']
 >>> @with_parameters
 ... class Stronger(Shrunk):
 ...     '''{parameters}'''
+...     _: KW_ONLY
 ...     ridge: float = parameter(1.0, "float", "Weight of the penalty, which is not small here.")
 >>> Stronger(2).get_params()
 {'ridge': 1.0, 'size': 2}
@@ -27,36 +35,53 @@ ridge : float
 from __future__ import annotations
 
 import re
-from dataclasses import KW_ONLY, dataclass, field, fields
-from inspect import cleandoc
+from dataclasses import KW_ONLY, Field, dataclass, field, fields
+from inspect import cleandoc, get_annotations
 from textwrap import indent
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, Literal, TypeVar, dataclass_transform
 
 from sklearn.base import BaseEstimator
 
-__all__ = ["KW_ONLY", "BaseEstimator", "parameter", "with_parameters"]
+__all__ = ["KW_ONLY", "BaseEstimator", "attribute", "parameter", "with_parameters"]
 
 Kind = TypeVar("Kind", bound=type)
 
 
 def parameter(default: Any, kind: str, text: str) -> Any:
-    """Declare a parameter: its default, what it may be, and what it does."""
+    """Declare a parameter: its default, its type in words, and its meaning."""
     return field(default=default, metadata={"kind": kind, "text": cleandoc(text)})
 
 
-@dataclass_transform(eq_default=False, field_specifiers=(parameter,))
+def attribute(kind: str, text: str = "", *, init: Literal[False] = False) -> Any:
+    """Declare an attribute that ``fit`` sets: its type in words, and its meaning."""
+    return field(init=init, metadata={"kind": kind, "text": cleandoc(text)})
+
+
+# A parameter is to type checkers what any value is: the default of a field.
+@dataclass_transform(eq_default=False, field_specifiers=(attribute,))
 def with_parameters(kind: Kind) -> Kind:
     """Give a class the ``__init__`` of its parameters and of those of its bases, and document all of them.
 
-    ``{parameters}`` in the docstring stands for their descriptions. What a subclass declares again takes the
-    place of what its base said.
+    ``{parameters}`` and ``{attributes}`` in the docstring stand for their descriptions: first the positional
+    parameter, then those of the class, then those of its bases. A declaration in a subclass replaces that of
+    its base. A mix-in must not inherit the parameters of the estimators that it is mixed into: its copies
+    would replace those that the estimators declare again.
     """
-    made: Any = dataclass(eq=False, repr=False)(kind)
-    described = [
-        f"{p.name} : {p.metadata['kind']}\n" + indent(p.metadata["text"], "    ") for p in fields(made)
-    ]
-    found = re.search(r"^( *)\{parameters\}", made.__doc__ or "", re.MULTILINE)
-    if found:
-        text = indent("\n".join(described), found[1])
-        made.__doc__ = str(made.__doc__).replace(found[0], text)
+    made: Any = dataclass(eq=False, repr=False, match_args=False)(kind)
+    declared: dict[str, Field[Any]] = {each.name: each for each in fields(made)}
+    for name, each in declared.items():
+        if each.init and name in vars(made):
+            delattr(made, name)  # the default, which help() and API pages would list as a member
+    nearest_first = dict.fromkeys(name for base in made.__mro__ for name in get_annotations(base))
+    known = [declared[name] for name in nearest_first if name in declared]
+    known.sort(key=lambda each: bool(each.init and each.kw_only))
+    for place, is_parameter in (("{parameters}", True), ("{attributes}", False)):
+        text = "\n".join(_described(each) for each in known if each.init is is_parameter)
+        found = re.search(rf"^( *){place}", made.__doc__ or "", re.MULTILINE)
+        if found:
+            made.__doc__ = made.__doc__.replace(found[0], indent(text, found[1]))
     return made
+
+
+def _described(each: Field[Any]) -> str:
+    return f"{each.name} : {each.metadata['kind']}\n" + indent(each.metadata["text"], "    ").rstrip()

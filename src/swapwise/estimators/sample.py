@@ -1,4 +1,4 @@
-"""Samples that estimators have checked, and linear predictors for them."""
+"""Checked samples, and linear predictors for them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENTRIES_AT_ONCE = 1 << 24
 class Sample:
     """Checked data without samples of weight zero.
 
-    X is an array or a sparse matrix; data in chunks are a :class:`Matrix`.
+    X is an array, a sparse matrix, or a :class:`Matrix` of data in chunks.
     """
 
     X: Any
@@ -29,34 +29,25 @@ class Sample:
     offset: FloatArray | None = None
 
     def take(self, rows: IndexArray) -> Sample:
-        """Return some of the samples, in the order in which they are stored."""
         rows = np.sort(rows)
         weight, offset = (None if part is None else part[rows] for part in (self.weight, self.offset))
         return Sample(some_rows(self.X, rows), self.y[rows], weight, offset)
 
     def mean(self, values: FloatArray) -> Any:
-        """Return the weighted mean over the samples."""
         if self.weight is None:
             return values.mean(axis=0)
         return np.average(values, axis=0, weights=self.weight)
 
     @cached_property
     def mean_target(self) -> float:
-        """The weighted mean of y."""
         return float(self.mean(self.y))
 
 
 def read_offset(offset: Any, n: int) -> FloatArray:
-    """Return the offset of each of n samples; a number is that of all.
-
-    >>> read_offset(2, 3)
-    array([2., 2., 2.])
-    """
     return as_vector(np.full(n, offset) if is_number(offset) else offset, n, "offset")
 
 
 def some_rows(X: Any, rows: IndexArray) -> Any:
-    """Return some of the samples of a matrix, given in the order in which they are stored."""
     return X.take(rows) if isinstance(X, Matrix) else X[rows]
 
 
@@ -67,11 +58,7 @@ def times(X: Any, coef: FloatArray) -> FloatArray:
 
 
 def linear_predictors(X: Any, fits: Sequence[tuple[FloatArray, Any]]) -> Iterator[FloatArray]:
-    """Yield ``X coefᵀ + intercept`` for each fit; data in chunks are read once for many fits.
-
-    >>> list(linear_predictors(np.array([[1.0, 2.0]]), [(np.array([1.0, 1.0]), 3.0)]))
-    [array([6.])]
-    """
+    """Yield ``X coefᵀ + intercept`` for each fit; data in chunks are read once for many fits."""
     at_once = 1
     if isinstance(X, Matrix) and fits:
         at_once = max(1, ENTRIES_AT_ONCE // (X.n_samples * max(1, fits[0][0].size // X.n_features)))

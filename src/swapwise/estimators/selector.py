@@ -3,75 +3,50 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from swapwise.certify.certificate import Certificate
 from swapwise.checks import BoolArray
-from swapwise.constraints.base import Constraint
 from swapwise.data.open import is_chunked, opened
 from swapwise.estimators.base import SparseEstimator
 from swapwise.estimators.chunked_input import check_features, read_target, some_columns
 from swapwise.estimators.classifier import SparseClassifier
 from swapwise.estimators.glm import REGRESSIONS, SparseGLMRegressor
-from swapwise.estimators.poisson import SparsePoissonRegressor
+from swapwise.estimators.linear_parameters import LinearParameters
+from swapwise.estimators.parameters import KW_ONLY, attribute, parameter, with_parameters
 from swapwise.estimators.regressor import SparseRegressor
-from swapwise.search.rules import Pivot
 
-# Of losses that have an estimator of their own; other families are named to one that takes any.
-ESTIMATORS: dict[str, type[SparseEstimator]] = {
-    "squared": SparseRegressor,
-    "logistic": SparseClassifier,
-    "poisson": SparsePoissonRegressor,
-}
-LOSSES = list(dict.fromkeys([*ESTIMATORS, *REGRESSIONS]))
+# Losses that have an estimator of their own; SparseGLMRegressor takes the others as its family.
+ESTIMATORS: dict[str, type[SparseEstimator]] = {"squared": SparseRegressor, "logistic": SparseClassifier}
+LOSSES = [*ESTIMATORS, *REGRESSIONS]
 
 # Whole numbers of more different values than this are hardly classes.
 MOST_CLASSES = 20
 
 
-class SparseSelector(SelectorMixin, BaseEstimator):
+@with_parameters
+class SparseSelector(SelectorMixin, LinearParameters):
     """Keep the few features that predict a target best under a constraint.
 
     Parameters
     ----------
-    constraint : int, constraint, or callable
-        See :class:`SparseRegressor`.
-    loss : "auto", "squared", "logistic", "poisson", "gamma" or "negative-binomial"
-        What "best" means: the fit of :class:`SparseRegressor`, :class:`SparseClassifier`,
-        :class:`SparsePoissonRegressor` or :class:`SparseGLMRegressor`. ``"auto"`` is squared for floats with
-        more than two different values, and logistic for classes: two values, strings, booleans, whole
-        numbers. Whole numbers that differ more than classes do are refused, since they may be counts or
-        measurements.
-    ridge : float, optional
-        See the estimator for the loss; None is that estimator's default.
-    method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, max_iter, \
-    tol, time_limit, random_state, progress :
-        See :class:`SparseRegressor`.
+    {parameters}
 
     Attributes
     ----------
-    support_ : sorted integer array
-        The features kept.
-    estimator_ : SparseRegressor, SparseClassifier, SparsePoissonRegressor or SparseGLMRegressor
-        The fitted model behind the choice.
-    result_, selection_frequency_, n_iter_ :
-        Those of ``estimator_``.
-    n_features_in_ : int
-    feature_names_in_ : array of str, if the columns have names
+    {attributes}
 
     See Also
     --------
-    SparseRegressor, SparseClassifier, SparsePoissonRegressor, SparseGLMRegressor : models of their own.
+    SparseRegressor, SparseClassifier, SparseGLMRegressor : models of their own.
     sklearn.feature_selection.SelectFromModel : the same step with another model.
 
     References
@@ -90,49 +65,36 @@ class SparseSelector(SelectorMixin, BaseEstimator):
     ((100, 2), array(['x1', 'x4'], dtype=object))
     """
 
-    def __init__(
-        self,
-        constraint: int | Constraint | Callable[[int], Any] = 10,
-        *,
-        loss: str = "auto",
-        method: str | Pivot = "auto",
-        start: Any = "auto",
-        q: int = 1,
-        ridge: float | None = None,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        groups: Any = None,
-        forced: Any = None,
-        bounds: Any = None,
-        positive: bool = False,
-        n_restarts: int = 0,
-        max_iter: int | None = None,
-        tol: float = 1e-10,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.constraint = constraint
-        self.loss = loss
-        self.method = method
-        self.start = start
-        self.q = q
-        self.ridge = ridge
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.groups = groups
-        self.forced = forced
-        self.bounds = bounds
-        self.positive = positive
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.progress = progress
+    _: KW_ONLY
+    loss: str = parameter(
+        "auto",
+        '"auto", "squared", "logistic", "poisson", "gamma" or "negative-binomial"',
+        """
+        What "best" means: the fit of :class:`SparseRegressor`, of :class:`SparseClassifier`, or of
+        :class:`SparseGLMRegressor` with a family. ``"auto"`` is squared for floats with more than two
+        different values, and logistic for classes: two values, strings, booleans, whole numbers. Whole
+        numbers that differ more than classes do are refused, since they may be counts or measurements.
+        """,
+    )
+
+    estimator_: SparseEstimator = attribute(
+        "SparseRegressor, SparseClassifier or SparseGLMRegressor", "The fitted model behind the choice."
+    )
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose the features to keep; see :meth:`SparseRegressor.fit`."""
+        """Choose the features to keep.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, or data in chunks, of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 2 is as good as the same sample twice, and one of 0 as none.
+
+        Returns
+        -------
+        self
+        """
         X = opened(X)
         if is_chunked(X):
             check_features(self, X, reset=True)
@@ -158,7 +120,10 @@ class SparseSelector(SelectorMixin, BaseEstimator):
         time_limit: float | None = 10.0,
         **options: Any,
     ) -> Certificate:
-        """Prove how far from the best choice this one can be; see :meth:`SparseRegressor.certify`."""
+        """Prove how far from the best choice this one can be.
+
+        The arguments are those of :meth:`SparseRegressor.certify`.
+        """
         check_is_fitted(self)
         return self.estimator_.certify(X, y, sample_weight, time_limit=time_limit, **options)
 
@@ -188,7 +153,6 @@ class SparseSelector(SelectorMixin, BaseEstimator):
         return some_columns(X, self.support_)
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks about the selector."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
@@ -201,7 +165,7 @@ class SparseSelector(SelectorMixin, BaseEstimator):
 
 
 def _loss_for(loss: Any, y: Any) -> str:
-    """Return the loss that was asked for, or that the target asks for."""
+    """Return the loss by name; ``"auto"`` is that which suits the target."""
     if loss != "auto":
         if loss not in LOSSES:
             raise ValueError(f"loss must be one of auto, {', '.join(LOSSES)}; got {loss!r}")

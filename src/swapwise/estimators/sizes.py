@@ -1,4 +1,4 @@
-"""The constraints of a path: one for every size, or for every capacity of the groups of a partition."""
+"""The constraints of a path: one per size, or per capacity of the groups of a partition."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from swapwise.checks import as_count, warn
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.partition import Partition
 from swapwise.constraints.uniform import Uniform
-from swapwise.estimators.constraint_of import Elements, resolve_constraint, with_forced
+from swapwise.estimators.constraint_of import GroundSet, resolve_constraint, with_forced
 
 ALONG = ("size", "capacity")
 
 
-class Growth(NamedTuple):
-    """What makes a constraint of a size, and which sizes there are."""
+class GrowingFamily(NamedTuple):
+    """Constraints by size, and the sizes there are."""
 
-    family: Callable[[int], Constraint]
+    of_size: Callable[[int], Constraint]
     #: Smaller sizes miss a lower limit, larger ones allow no more
     least: int
     possible: int
@@ -32,31 +32,24 @@ LARGEST_DEFAULT_SIZE = 20
 
 
 def growing_constraints(
-    constraint: Any, sizes: Any, along: str, forced: Any, elements: Elements, n_samples: int
+    constraint: Any, sizes: Any, along: str, forced: Any, ground: GroundSet, n_samples: int
 ) -> dict[int, Constraint]:
-    """Return the constraint of every size, in rising order, with what is forced in.
-
-    >>> growing_constraints(None, [3, 1], "size", None, Elements.of(None, 5), 100)
-    {1: Uniform(n=5, k=1), 3: Uniform(n=5, k=3)}
-    >>> pairs = Partition(["a", "a", "b", "b"], 1)
-    >>> list(growing_constraints(pairs, None, "capacity", None, Elements.of(None, 4), 100))
-    [1, 2]
-    """
+    """Return the constraint of every size, in rising order, with forced elements in it."""
     if along not in ALONG:
         raise ValueError(f"along must be 'size' or 'capacity', got {along!r}")
-    base = Uniform(elements.n, elements.n) if constraint is None else resolve_constraint(constraint, elements)
-    n_forced = 0 if forced is None else len(elements.find(forced, "forced"))
+    base = Uniform(ground.n, ground.n) if constraint is None else resolve_constraint(constraint, ground)
+    n_forced = 0 if forced is None else len(ground.find(forced, "forced"))
     if along == "capacity":
         growth = _by_capacity(base, n_samples)
     else:
-        growth = _by_size(base, max(n_forced, _largest_size(n_samples, elements.n)))
+        growth = _by_size(base, max(n_forced, _largest_size(n_samples, ground.n)))
     wanted: Iterable[int] = range(max(1, growth.least), max(growth.largest, growth.least) + 1)
     if sizes is not None:
         wanted = _large_enough(_read_sizes(sizes), growth.least, along)
-    limits = {size: growth.family(size) for size in sorted({min(size, growth.possible) for size in wanted})}
+    limits = {size: growth.of_size(size) for size in sorted({min(size, growth.possible) for size in wanted})}
     if n_forced:
-        limits = _with_room(limits, forced, elements, tell=sizes is not None)
-    return {size: with_forced(limit, forced, elements) for size, limit in limits.items()}
+        limits = _with_room(limits, forced, ground, warns=sizes is not None)
+    return {size: with_forced(limit, forced, ground) for size, limit in limits.items()}
 
 
 def _largest_size(n_samples: int, n_elements: int) -> int:
@@ -64,24 +57,21 @@ def _largest_size(n_samples: int, n_elements: int) -> int:
 
     With many elements to choose from, the best sets of more than about n / (log p · log log n) fit noise, and
     information criteria never stop (Zhu et al., PNAS 117 (2020), take the same).
-
-    >>> _largest_size(60, 200), _largest_size(500, 1000), _largest_size(6, 4)
-    (8, 20, 3)
     """
     noise = math.log(max(n_elements, 2)) * math.log(math.log(max(n_samples, 16)))
     return max(1, min(LARGEST_DEFAULT_SIZE, n_samples // 2, int(n_samples / noise)))
 
 
-def _by_size(base: Constraint, most: int) -> Growth:
-    """Return the constraints of limited size, of which by default none is larger than ``most``."""
+def _by_size(base: Constraint, most: int) -> GrowingFamily:
+    """Return the truncations of a constraint; ``most`` is the largest size by default."""
     possible, smallest = base.max_size(), base.completed(base.forced, np.zeros(base.n))
     largest = max(1, min(most, possible))
     if isinstance(base, Uniform) and not base.at_least:
-        return Growth(lambda size: Uniform(base.n, size), 0, possible, largest)
-    return Growth(base.truncate, len(smallest), possible, largest)
+        return GrowingFamily(lambda size: Uniform(base.n, size), 0, possible, largest)
+    return GrowingFamily(base.truncate, len(smallest), possible, largest)
 
 
-def _by_capacity(base: Constraint, n_samples: int) -> Growth:
+def _by_capacity(base: Constraint, n_samples: int) -> GrowingFamily:
     if not isinstance(base, Partition):
         raise TypeError(f"along='capacity' needs a sw.Partition, whose capacities it varies, got {base!r}")
     of_element = base.element_labels
@@ -90,7 +80,9 @@ def _by_capacity(base: Constraint, n_samples: int) -> Growth:
     room = n_samples // 2 // max(1, len(base.labels))  # for each label, if the others are as full
     largest = max(1, min(LARGEST_DEFAULT_SIZE, fullest, room))
     least = max(base.at_least.values(), default=0)
-    return Growth(lambda size: Partition(labels, size, base.at_least, base.size), least, fullest, largest)
+    return GrowingFamily(
+        lambda size: Partition(labels, size, base.at_least, base.size), least, fullest, largest
+    )
 
 
 def _read_sizes(sizes: Any) -> list[int]:
@@ -103,7 +95,6 @@ def _read_sizes(sizes: Any) -> list[int]:
 
 
 def _large_enough(sizes: list[int], least: int, along: str) -> list[int]:
-    """Leave out the sizes at which no set meets all lower limits."""
     enough = [size for size in sizes if size >= least]
     missing = sizes[: len(sizes) - len(enough)]
     kind, what = ("sizes", "all lower limits need") if along == "size" else ("capacities", "a limit needs")
@@ -116,15 +107,14 @@ def _large_enough(sizes: list[int], least: int, along: str) -> list[int]:
 
 
 def _with_room(
-    limits: dict[int, Constraint], forced: Any, elements: Elements, tell: bool
+    limits: dict[int, Constraint], forced: Any, ground: GroundSet, warns: bool
 ) -> dict[int, Constraint]:
-    """Leave out the sizes that the forced elements do not fit into."""
-    support = elements.find(forced, "forced")
+    support = ground.find(forced, "forced")
     roomy = {size: limit for size, limit in limits.items() if limit.is_independent(limit.required(support))}
     missing = [size for size in limits if size not in roomy]
     why = f"leave no room for what is forced in, which counts: {list(forced)!r}"
     if not roomy:
         raise ValueError(f"the sizes {missing} {why}")
-    if missing and tell:
+    if missing and warns:
         warn(f"the sizes {missing} are left out, as they {why}")
     return roomy

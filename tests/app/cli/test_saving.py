@@ -78,7 +78,7 @@ def test_numbers_that_were_categories_are(table, dtype):
 FAMILIES = {
     "path": (sw.SparseRegressorCV(sizes=range(1, 4)), sw.SparseRegressor),
     "classes": (sw.SparseClassifier(2), None),
-    "counts": (sw.SparsePoissonRegressor(2), None),
+    "counts": (sw.SparseGLMRegressor(2), None),
     "dispersion": (sw.SparseGLMRegressor(2, family="negative-binomial"), None),
     "bounds": (sw.SparseRegressor(3, bounds={"a": (-1, 1), "c": (0, 2)}), None),
     "positive": (sw.SparseRegressor(3, positive=True), None),

@@ -171,7 +171,7 @@ def test_counts(tmp_path, numbers):
     numbers.assign(y=counts).to_csv(tmp_path / "c.csv", index=False)
     how = ["--target", "y", "--family", "poisson", "--size", "1", "--ridge", "0.01"]
     select(tmp_path / "c.csv", *how, "--json", tmp_path / "a.json")
-    model = sw.SparsePoissonRegressor(1, ridge=0.01).fit(numbers[NAMES], counts)
+    model = sw.SparseGLMRegressor(1, ridge=0.01).fit(numbers[NAMES], counts)
     answer = answer_of(tmp_path / "a.json")
     assert answer["chosen"] == [{"feature": "roof_0", "coefficient": pytest.approx(model.coef_[0])}]
     assert answer["fit"]["deviance_explained"] == pytest.approx(model.score(numbers[NAMES], counts))
@@ -208,7 +208,7 @@ def test_offsets(tmp_path, numbers, option):
     done = select(tmp_path / "c.csv", *how, "--json", tmp_path / "a.json", "--report", tmp_path / "r.html")
     assert done.exit_code == 0, done.output
     answer, X, offset = answer_of(tmp_path / "a.json"), numbers[NAMES], np.log(hours)
-    model = sw.SparsePoissonRegressor(1).fit(X, counts, offset=offset)
+    model = sw.SparseGLMRegressor(1).fit(X, counts, offset=offset)
     assert answer["chosen"] == [{"feature": "roof_0", "coefficient": pytest.approx(model.coef_[0])}]
     assert answer["fit"]["deviance_explained"] == pytest.approx(model.score(X, counts, offset=offset))
     assert answer["asked"][option[2:]] == "hours"

@@ -207,7 +207,7 @@ class TestPath:
         [
             (sw.SparseRegressorCV(sizes=[1], cv=2), "mean squared error"),
             (sw.SparseClassifierCV(sizes=[1], cv=2), "log-loss"),
-            (sw.SparsePoissonRegressorCV(sizes=[1], cv=2), "Poisson deviance"),
+            (sw.SparseGLMRegressorCV(sizes=[1], cv=2), "Poisson deviance"),
             (sw.SparseGLMRegressorCV(sizes=[1], cv=2, family="gamma"), "Gamma deviance"),
         ],
     )

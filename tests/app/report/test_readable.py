@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from swapwise import IsingGraphCV, SparseClassifier, SparsePoissonRegressor, SparseRegressor, Status
+from swapwise import IsingGraphCV, SparseClassifier, SparseGLMRegressor, SparseRegressor, Status
 from swapwise.app.report.graph_page import graph_report
 from swapwise.app.report.parts import shown_name
 from swapwise.app.report.selection import selection_report
@@ -48,7 +48,7 @@ def class_page(n_classes):
 def count_page():
     X, y = sample()
     counts = np.round(np.exp(y / 4))
-    return selection_report(SparsePoissonRegressor(2, start="empty").fit(X, counts), X, counts)
+    return selection_report(SparseGLMRegressor(2, start="empty").fit(X, counts), X, counts)
 
 
 def graph_page():

@@ -12,7 +12,6 @@ import pytest
 from swapwise import (
     SparseClassifier,
     SparseGLMRegressor,
-    SparsePoissonRegressor,
     SparseRegressor,
     SparseRegressorCV,
 )
@@ -181,7 +180,7 @@ class TestContent:
         [
             (SparseRegressor, lambda y: y, "R² on the training data", "Residuals"),
             (
-                SparsePoissonRegressor,
+                SparseGLMRegressor,
                 lambda y: np.round(np.exp(y / 4)),
                 "deviance explained on the training data",
                 "Calibration",
@@ -207,7 +206,7 @@ class TestContent:
         assert f"expected {outcome}mean {outcome} in the data" in trimmed(page, "fit")
         assert ("dispersion alpha" in trimmed(page, "settings")) == (family == "negative-binomial")
 
-    @pytest.mark.parametrize("kind", [SparsePoissonRegressor, SparseClassifier])
+    @pytest.mark.parametrize("kind", [SparseGLMRegressor, SparseClassifier])
     def test_an_offset_that_is_given_is_used(self, data, kind):
         X, offset = data[0], np.linspace(0, 1, len(data[0]))
         y = data[1] > 0 if kind is SparseClassifier else np.round(np.exp(data[1] / 4))
@@ -221,7 +220,7 @@ class TestContent:
 
     def test_an_offset_is_not_guessed(self, data):
         X, y = data[0], np.ones(len(data[0]))
-        model = SparsePoissonRegressor(1).fit(X, y, offset=np.linspace(0, 1, len(y)))
+        model = SparseGLMRegressor(1).fit(X, y, offset=np.linspace(0, 1, len(y)))
         page = selection_report(model, X, y)
         assert 'id="fit"' not in page
         assert "deviance" not in trimmed(page, "chosen")

@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 KEYS = {"R²": "r2", "deviance explained": "deviance_explained", "accuracy": "accuracy"}
 
 # Of families that have an estimator of their own; the others are named to one that takes any.
-ESTIMATORS = {
-    Family.LINEAR: "SparseRegressor",
-    Family.LOGISTIC: "SparseClassifier",
-    Family.POISSON: "SparsePoissonRegressor",
-}
+ESTIMATORS = {Family.LINEAR: "SparseRegressor", Family.LOGISTIC: "SparseClassifier"}
 ANY_FAMILY = "SparseGLMRegressor"
 
 

@@ -15,7 +15,7 @@ from swapwise.charts.chart import Axis, Chart, Tiles
 from swapwise.charts.document import table
 from swapwise.charts.svg import LONGEST, in_lines
 from swapwise.checks import FloatArray, some_of
-from swapwise.estimators.constraint_of import Elements
+from swapwise.estimators.constraint_of import GroundSet
 
 # Charts show at most this many features, those of the largest coefficients; tables have all.
 MOST_DRAWN = 40
@@ -93,7 +93,7 @@ class Chosen:
         said, result, names = [], self.model.result_, getattr(self.model, "feature_names_in_", None)
         if len(result.filled):
             known = None if names is None else [str(name) for name in names]
-            elements = Elements.of(self.model.groups, len(self.names), known)
+            elements = GroundSet.of(self.model.groups, len(self.names), known)
             said.append(f"{elements.filled_in_words(result.filled)}.")
         if len(result.at_bound):
             held = some_of([self.names[feature] for feature in result.at_bound])

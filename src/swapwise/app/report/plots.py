@@ -24,7 +24,7 @@ from swapwise.charts.chart import PROVEN, Rule
 from swapwise.charts.figures import draw
 from swapwise.checks import FloatArray, as_count, as_real, as_vector
 from swapwise.constraints.partition import Partition
-from swapwise.estimators.constraint_of import Elements
+from swapwise.estimators.constraint_of import GroundSet
 from swapwise.search.result import SearchResult
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _group_labels(model: Any, groups: Any, n_features: int) -> list[Hashable] | 
     names = getattr(model, "feature_names_in_", None)
     given = groups if groups is not None else getattr(model, "groups", None)
     if given is not None:
-        elements = Elements.of(given, n_features, None if names is None else list(names))
+        elements = GroundSet.of(given, n_features, None if names is None else list(names))
         return [(elements.labels or [])[element] for element in elements.of_feature]
     constraint: Any = getattr(model, "constraint_", None)
     while hasattr(constraint, "matroid"):  # a truncation, restriction or contraction of it

@@ -23,7 +23,7 @@ from swapwise.app.report.search_parts import moves_parts, notice_of, search_in_w
 from swapwise.certify.certificate import Certificate
 from swapwise.checks import as_weights
 from swapwise.estimators.base import SparseEstimator
-from swapwise.estimators.constraint_of import Elements
+from swapwise.estimators.constraint_of import GroundSet
 
 TITLE = "Features chosen"
 
@@ -95,7 +95,7 @@ def selection_report(
         where = "the data given"
     columns = columns_of(model, X)
     names = [shown_name(name) for name in columns]
-    labels = Elements.of(model.groups, len(names), [str(name) for name in columns]).labels or names
+    labels = GroundSet.of(model.groups, len(names), [str(name) for name in columns]).labels or names
     group_of = None if groups is None else [groups.get(name, _NO_GROUP) for name in columns]
     chosen, result = Chosen(model, names, group_of), model.result_
     facts = {

@@ -19,10 +19,11 @@ from swapwise.certify.certificate import Certificate
 from swapwise.certify.certify import certify
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_real
 from swapwise.constraints.base import Constraint
-from swapwise.estimators.base import Searches, warn_if_cut_short
+from swapwise.estimators.base import warn_if_cut_short
 from swapwise.estimators.kept_data import without_large_data
 from swapwise.files import write_atomically
 from swapwise.graphs.estimators.vertices import Vertices, degree_limits, symmetric_matrix
+from swapwise.search.result import SearchResult
 from swapwise.search.rules import Pivot
 
 
@@ -294,12 +295,14 @@ class BaseGraph(BaseEstimator, ABC):
         named = isinstance(self.start, str)
         return self.start if named else self._vertices().elements(self.start, objective.edges)
 
-    def _install(self, objective: Any, constraint: Constraint, found: Searches) -> None:
+    def _install(
+        self, objective: Any, constraint: Constraint, result: SearchResult, frequency: FloatArray
+    ) -> None:
         """Make an answer that of the estimator."""
-        self.constraint_, self.result_ = constraint, without_large_data(found.best)
-        self.n_iter_ = max(1, found.best.n_iter)
-        warn_if_cut_short([found.best.status], self.time_limit, self.max_iter, "result_.status")
-        self.selection_frequency_ = symmetric_matrix(objective, found.frequency)
+        self.constraint_, self.result_ = constraint, without_large_data(result)
+        self.n_iter_ = max(1, result.n_iter)
+        warn_if_cut_short([result.status], self.time_limit, self.max_iter, "result_.status")
+        self.selection_frequency_ = symmetric_matrix(objective, frequency)
         kept = self._install_above_threshold(objective)
         self.pairs_: IndexArray = np.column_stack([objective.tail, objective.head])
         self.support_: IndexArray = np.column_stack([objective.tail[kept], objective.head[kept]])

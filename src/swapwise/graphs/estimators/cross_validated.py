@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 
 from swapwise.checks import FloatArray, IndexArray, as_generator, as_real, unwarned, warn
 from swapwise.constraints.base import Constraint
-from swapwise.estimators.base import Searches, planned, searched
+from swapwise.estimators.base import planned, searched
 from swapwise.graphs.estimators.base import BaseGraph, GraphSample
 from swapwise.graphs.estimators.warnings import warn_of_few_samples, warn_of_weights
 from swapwise.objectives.base import SparseState
@@ -108,13 +108,15 @@ class BaseGraphCV(BaseGraph):
         path, scores = self._chosen_path(objective, constraint, plan, sample, y)
         self.n_edges_ = len(path.supports[path.best])
         limited = constraint.truncate(self.n_edges_)
-        found = Searches(path.result, np.isin(np.arange(objective.n), path.result.support).astype(float))
+        result, frequency = path.result, np.isin(np.arange(objective.n), path.result.support).astype(float)
         if self.n_restarts:
-            found = searched(self, objective, limited, plan, progress=self.progress, first=path.result)
-            best = objective.start(found.best.support)
+            result, frequency = searched(
+                self, objective, limited, plan, progress=self.progress, first=path.result
+            )
+            best = objective.start(result.support)
             path.measures[path.best] = self._log_likelihood(objective, sample, best)
         self.path_ = self._path_frame(path, objective, sample, scores)
-        self._install(objective, limited, found)
+        self._install(objective, limited, result, frequency)
 
     def _chosen_path(
         self, objective: Any, constraint: Constraint, plan: Plan, sample: GraphSample, y: Any

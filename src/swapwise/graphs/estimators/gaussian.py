@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from swapwise.certify.certificate import Certificate
 from swapwise.checks import FloatArray, IndexArray, as_count, as_generator, as_real, unwarned, warn
 from swapwise.constraints.base import Constraint
-from swapwise.estimators.base import Searches, planned, searched
+from swapwise.estimators.base import planned, searched
 from swapwise.estimators.frames import require_numbers
 from swapwise.graphs.estimators.base import BaseGraph, GraphSample
 from swapwise.graphs.estimators.correlation import Correlations, correlations
@@ -28,6 +28,7 @@ from swapwise.graphs.gaussian.likelihood import GaussianFit, NoMaximum, fit_corr
 from swapwise.graphs.ising.open import read_weight
 from swapwise.override import override
 from swapwise.search.loop import CUT_SHORT
+from swapwise.search.result import SearchResult
 from swapwise.search.rules import Pivot
 
 # The diagonal of the precision matrix is improved until the graph repeats, but no more often than this.
@@ -372,21 +373,21 @@ class GaussianGraph(BaseGaussianGraph):
 
     def _rounds(
         self, objective: SampleLikelihood, constraint: Constraint
-    ) -> tuple[SampleLikelihood, Constraint, Searches]:
+    ) -> tuple[SampleLikelihood, Constraint, SearchResult, FloatArray]:
         """Search, and search again from the graph found at the best diagonal for it, until it repeats."""
         start, before = self._start(objective), None
         for rounds_left in reversed(range(MOST_ROUNDS)):
             with nullcontext() if before is None else unwarned():  # what there is to say is said once
                 plan = planned(self, objective, constraint, start)
-                found = searched(self, objective, constraint, plan, progress=self.progress)
-            support, coef = found.best.support, found.best.coef
+                result, frequency = searched(self, objective, constraint, plan, progress=self.progress)
+            support, coef = result.support, result.coef
             repeats = before is not None and np.array_equal(support, before)
-            if repeats or not rounds_left or found.best.status in CUT_SHORT:
+            if repeats or not rounds_left or result.status in CUT_SHORT:
                 break
             assert coef is not None
             before, start = support, start if plan.rule is None else support
             objective = self._objective_at(objective.moments, objective.best_diagonal(coef))
-        return objective, constraint, found
+        return objective, constraint, result, frequency
 
 
 def as_ordered_numbers(X: Any, correlation: str) -> Any:

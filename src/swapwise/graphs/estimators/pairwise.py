@@ -51,7 +51,7 @@ class PairwiseGraph(BaseGraph):
         constraint = self._constraint(objective)
         plan = planned(self, objective, constraint, self._start(objective))
         found = searched(self, objective, constraint, plan, progress=self.progress)
-        self._install(objective, constraint, found)
+        self._install(objective, constraint, *found)
         return objective
 
     def _search_completed(self, sample: GraphSample, search: Callable[[GraphSample], Any]) -> None:

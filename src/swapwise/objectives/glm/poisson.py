@@ -78,7 +78,7 @@ class Poisson(GeneralizedLinear):
     See Also
     --------
     NegativeBinomial : counts that vary more.
-    SparsePoissonRegressor : the estimator.
+    SparseGLMRegressor : the estimator.
 
     References
     ----------
