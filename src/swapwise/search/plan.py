@@ -17,8 +17,7 @@ from swapwise.constraints.axioms import verify
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.objectives.least_squares.groups import GroupLeastSquares
-from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares, is_by_column
 from swapwise.objectives.least_squares.system_search import is_quick
 from swapwise.search.exploring import Exploring
 from swapwise.search.local_search import LocalSearch
@@ -186,7 +185,7 @@ class Plan:
         """
         if self.start != "model":
             return []
-        if isinstance(objective, (LeastSquares, GroupLeastSquares)):
+        if isinstance(objective, LeastSquares):
             return self.explorers(objective, constraint, first)
         return [ModelRounds(constraint, self.tol, perturbs=perturbs and objective.scoring != "pass")]
 
@@ -195,7 +194,7 @@ class Plan:
     ) -> list[Strategy]:
         """Return what searches least squares on few columns at a time, and leaves local optima."""
         working_sets = WorkingSets(constraint, self.tol, first)
-        if self.tol > COARSE or not isinstance(objective, LeastSquares) or constraint.laminar_tree() is None:
+        if self.tol > COARSE or not is_by_column(objective) or constraint.laminar_tree() is None:
             return [working_sets]
         if objective.bounds is not None:  # compiled exploration knows of no bounds
             return [working_sets]
@@ -370,16 +369,16 @@ def _has_cheap_budget(objective: SetFunction, constraint: Constraint) -> bool:
 
 def _can_explore(objective: SetFunction, constraint: Constraint) -> bool:
     """Return whether perturbations cost little: they are compiled, and take no pass over the data."""
-    if not isinstance(objective, (LeastSquares, GroupLeastSquares)):
+    if not isinstance(objective, LeastSquares):
         return False
-    if objective.design.sequential and not (isinstance(objective, LeastSquares) and objective.is_small):
+    if objective.design.sequential and not (is_by_column(objective) and objective.is_small):
         return False
     return is_quick(objective, constraint)
 
 
 def _is_small(objective: SetFunction, constraint: Constraint) -> bool:
     """Return whether all elements are better looked at in every round."""
-    if not isinstance(objective, (LeastSquares, GroupLeastSquares)):
+    if not isinstance(objective, LeastSquares):
         return False
     most = SMALL if is_quick(objective, constraint) else SMALL_UNLESS_QUICK
     return objective.design.n_features <= most

@@ -100,7 +100,7 @@ def test_least_squares_in_groups_is_ridge_regression():
     _, X, eta = sample(4)
     y = eta + np.sin(np.arange(len(eta)))
     weight = np.linspace(0.5, 4.0, len(y))
-    f = sw.GroupLeastSquares(X, y, list("abacbc"), ridge=2.0, sample_weight=weight)
+    f = sw.LeastSquares(X, y, groups=list("abacbc"), ridge=2.0, sample_weight=weight)
     assert (f.n, f.n_features, f.group_labels) == (3, 6, ["a", "b", "c"])
     columns = [0, 2, 3, 5]
     peer = Ridge(alpha=2.0, fit_intercept=False, tol=1e-10).fit(X[:, columns], y, weight)
@@ -394,7 +394,7 @@ def test_what_needs_no_feature_is_said(ridge):
         lambda: sw.Poisson(X, [0, 0, 0], ridge),
         lambda: sw.Logistic(X, [1, 1, 1], ridge),
         lambda: sw.Poisson(X, [2, 2, 2], ridge),
-        lambda: sw.GroupLeastSquares(X, [0, 0, 0], list("abc"), ridge),
+        lambda: sw.LeastSquares(X, [0, 0, 0], ridge, groups=list("abc")),
     ):
         with pytest.warns(UserWarning, match="explained without any feature"):
             f = make()

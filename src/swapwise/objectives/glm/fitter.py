@@ -23,7 +23,6 @@ from swapwise.objectives.glm.element_columns import ElementColumns
 from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
 from swapwise.objectives.glm.second_order import AdditionBounds, SecondOrderModel, projected_slopes
 from swapwise.objectives.least_squares.active_set import dependencies_among
-from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.suprema import Margins
 from swapwise.override import override
@@ -123,7 +122,7 @@ class Fitter(ABC):
     @abstractmethod
     def quadratic(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray, damping: float = 0.0
-    ) -> LeastSquares | GroupLeastSquares | None:
+    ) -> LeastSquares | None:
         """Return the second-order model around a fit as least squares on the columns of some elements.
 
         The weights are the curvature there, the response is the one that Newton's step would fit. With
@@ -347,7 +346,7 @@ class MemoryFitter(Fitter):
     @override
     def quadratic(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray, damping: float = 0.0
-    ) -> LeastSquares | GroupLeastSquares | None:
+    ) -> LeastSquares | None:
         likelihood = self.likelihood
         if self._has_blocks:
             if self.bounds is not None:  # its columns are combinations of those that have bounds

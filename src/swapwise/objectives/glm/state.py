@@ -14,7 +14,6 @@ from swapwise.objectives.base import SparseState, best_of_batches, embed, magnit
 from swapwise.objectives.glm.block_bounds import BlockBounds
 from swapwise.objectives.glm.objective import GeneralizedLinear
 from swapwise.objectives.glm.second_order import SecondOrderModel
-from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.override import override
 
@@ -82,7 +81,7 @@ class GeneralizedLinearState(SparseState):
         return scores
 
     @override
-    def model(self, elements: IndexArray, damping: float = 0.0) -> LeastSquares | GroupLeastSquares | None:
+    def model(self, elements: IndexArray, damping: float = 0.0) -> LeastSquares | None:
         return self.objective.fitter.quadratic(self.support, self._theta, elements, damping)
 
     @override

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from swapwise.data.columns import Columns, ColumnSubset, GramColumns, Likely
 from swapwise.data.design import Design
 from swapwise.data.open import open_design
 from swapwise.numerics import ROUNDING
-from swapwise.objectives.base import SampleCurvature, SparseObjective
+from swapwise.objectives.base import SampleCurvature, SparseObjective, SparseState
 from swapwise.objectives.coefficient_bounds import Bounds, CoefficientBounds, as_bounds
 from swapwise.objectives.fit_bounds import QUICK_FIT, fit_bound
 from swapwise.objectives.least_squares.active_set import (
@@ -27,9 +27,6 @@ from swapwise.objectives.least_squares.active_set import (
 )
 from swapwise.override import override
 from swapwise.threads import few_threads
-
-if TYPE_CHECKING:
-    from swapwise.objectives.least_squares.state import LeastSquaresState
 
 # Eigenvalues of the smaller Gram matrix sharpen the smoothness constants up to this size.
 EIGENVALUES_UP_TO = 1000
@@ -87,7 +84,7 @@ NOTHING_KNOWN = _GramBlock(np.empty(0, dtype=np.intp), np.empty((0, 0)))
 
 
 class LeastSquares(SparseObjective):
-    r"""R² of the least-squares fit of ``y`` on the chosen columns of ``X``.
+    r"""R² of the least-squares fit of ``y`` on the chosen columns, or groups of columns, of ``X``.
 
     .. math:: f(S) = \max_{\operatorname{supp}(w) ⊆ S} 1 - \frac{‖y - Xw‖^2 + λ ‖w‖^2}{‖y‖^2}
 
@@ -111,6 +108,11 @@ class LeastSquares(SparseObjective):
         Weight of the penalty ``‖w‖²``.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the squared errors.
+    groups : iterable of hashable, optional
+        One label per column. Elements of the ground set are then whole groups, such as the dummies of one
+        factor or the lags of one signal, in the order in which their labels appear. Gains of additions, drops
+        and swaps of groups are exact and in closed form as well. Data must be in memory, and coefficients
+        have no bounds.
     bounds : pair, one pair per column, or mapping from position or name to pair, optional
         What coefficients may be, such as ``(0, 1)`` for all, or ``{2: (None, 0)}`` for one; None is no bound.
         0 has to be within them. The value of a set is then R² of the best fit within the bounds.
@@ -119,7 +121,6 @@ class LeastSquares(SparseObjective):
 
     See Also
     --------
-    GroupLeastSquares : groups of columns as elements.
     SparseRegressor : the estimator.
     restricted_constants : its constants, for guarantees.
 
@@ -127,6 +128,7 @@ class LeastSquares(SparseObjective):
     ----------
     - Das and Kempe (2011), Submodular meets spectral: greedy algorithms for subset selection, sparse
       approximation and dictionary selection.
+    - Yuan and Lin (2006), Model selection and estimation in regression with grouped variables.
     - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
       ICML.
 
@@ -141,6 +143,13 @@ class LeastSquares(SparseObjective):
     >>> maximize(f, Uniform(3, 2)).support
     array([0, 1])
 
+    Groups of columns:
+
+    >>> dummies = LeastSquares(np.eye(4), [1.0, 1.0, 3.0, 0.5], groups=["a", "a", "b", "c"])
+    >>> result = maximize(dummies, Uniform(3, 2))
+    >>> result.support, result.coef
+    (array([0, 1]), array([1., 1., 3., 0.]))
+
     Coefficients that may not be negative:
 
     >>> signs = LeastSquares(-X, y=[2.0, 1.0, 0.0], positive=True)
@@ -152,6 +161,8 @@ class LeastSquares(SparseObjective):
     curvature_is = "hessian"
     second_order = True
     scale = 1.0
+    #: Whether elements are groups of columns, even where every group has one column and ``groups`` is None
+    has_groups = False
     _factored: tuple[IndexArray, Factor] | None
     _bounded: tuple[IndexArray, Factor] | None
 
@@ -162,9 +173,22 @@ class LeastSquares(SparseObjective):
         ridge: float = 0.0,
         sample_weight: ArrayLike | None = None,
         *,
+        groups: Iterable[Hashable] | None = None,
         bounds: Bounds | CoefficientBounds | None = None,
         positive: bool = False,
     ) -> None:
+        if groups is not None:
+            if bounds is not None or positive:
+                raise ValueError(
+                    "bounds on coefficients are for features that are chosen one by one: leave out groups, "
+                    "or bounds and positive"
+                )
+            from swapwise.objectives.least_squares.groups import GroupLeastSquares
+
+            self.__class__ = GroupLeastSquares
+            assert isinstance(self, GroupLeastSquares)
+            self._read_groups(X, y, ridge, sample_weight, groups)
+            return
         ridge = as_real(ridge, "ridge")
         # The columns of a model of another objective have been checked.
         design = X.aimed_at(y) if isinstance(X, GramColumns) else _read(X, y, sample_weight)
@@ -226,7 +250,7 @@ class LeastSquares(SparseObjective):
         }
 
     @override
-    def start(self, support: Iterable[int] = ()) -> LeastSquaresState:
+    def start(self, support: Iterable[int] = ()) -> SparseState:
         from swapwise.objectives.least_squares.bounded_state import BoundedLeastSquaresState
         from swapwise.objectives.least_squares.state import LeastSquaresState
 
@@ -434,7 +458,7 @@ class LeastSquares(SparseObjective):
         return (2.0 / self.total) * (largest + float(self.penalty.max(initial=0.0)))
 
     @override
-    def curvature(self, columns: IndexArray) -> FloatArray:
+    def curvature(self, columns: IndexArray) -> FloatArray | None:
         """Return columns of ``2 (AᵀA + ridge·I) / ‖y‖²``, minus the Hessian.
 
         >>> import numpy as np
@@ -480,6 +504,11 @@ class LeastSquares(SparseObjective):
         if t <= 1 and self.n:
             return (2.0 / self.total) * float(self.squares.min())
         return (2.0 / self.total) * (self._eigenvalues[0] + self.ridge)
+
+
+def is_by_column(objective: object) -> TypeGuard[LeastSquares]:
+    """Whether an objective is least squares without ``groups``."""
+    return isinstance(objective, LeastSquares) and not objective.has_groups
 
 
 def _read(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Design:

@@ -19,7 +19,7 @@ from swapwise.numerics import TIE
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.least_squares.gram_search import LEAST_SHARE, BlockSearch, GramSearch
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
-from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.least_squares.objective import is_by_column
 from swapwise.override import override
 
 
@@ -43,7 +43,7 @@ def compiled_search(
 def _search_for(model: SparseObjective, system: Constraint) -> Any:
     if isinstance(model, GroupLeastSquares):
         return None if system.laminar_tree() is None else BlockSearch
-    if not isinstance(model, LeastSquares):
+    if not is_by_column(model):
         return None
     if system.laminar_tree() is not None:
         return GramSearch
