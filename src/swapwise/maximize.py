@@ -1,4 +1,4 @@
-"""The one entry point: checks, plans, runs."""
+"""The one entry point: it checks, plans and runs."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ LARGEST_LEVERAGE = 0.999
 
 EPSILON = float(np.finfo(float).eps)
 
-# Values that are not known to this share of the variance that all experiments leave deserve a warning.
+# A warning is given if values are not exact to this share of the variance that all experiments leave.
 COARSE = 1e-3
 
 
@@ -108,7 +108,7 @@ class AOptimal(SetFunction):
 
     @override
     def resolution(self, value: float) -> float:
-        """Return how much more another value must be for proofs to tell them apart, by what variance is left.
+        """Return the least difference that proofs can resolve, relative to the variance that is left.
 
         With a weak prior, that is a small part of the value: values differ by less than the usual share.
         """
@@ -141,10 +141,11 @@ class AOptimalState(SwapState):
     """A state of :class:`AOptimal` with the covariance M of the parameters after its experiments.
 
     With ``a = zᵀMz`` and ``c = |Mz|²`` for ``z = x/σ``, an addition gains ``c / (1 + a)`` and a drop loses
-    ``c / (1 − a)`` (Sherman and Morrison). A swap adds first: what is dropped then has the leverage
-    ``a_i − s² / (1 + a_j)`` and the vector ``Mz_i − Mz_j s / (1 + a_j)``, where ``s = z_iᵀMz_j``. So nothing
-    cancels where a drop by itself would leave parameters to a weak prior, and the other experiment has them.
-    All go by a factor of M: in M itself, what is known well may be lost in the rounding of what is not.
+    ``c / (1 − a)`` (Sherman and Morrison). A swap adds first: the dropped experiment then has the leverage
+    ``a_i − s² / (1 + a_j)`` and the vector ``Mz_i − Mz_j s / (1 + a_j)``, where ``s = z_iᵀMz_j``. So no
+    digits cancel where a drop by itself would leave parameters to a weak prior, but the added experiment
+    measures them. All products are with a factor of M: entries of M itself may lose small variances in the
+    rounding of large ones.
     """
 
     objective: AOptimal
@@ -199,19 +200,18 @@ class AOptimalState(SwapState):
         return gains
 
     def _gains_without(self, element: int, added: IndexArray) -> FloatArray:
-        """Return what experiments would add after another is dropped, by a factor that is computed afresh."""
+        """What experiments would add after ``element`` is dropped, by a factor that is computed afresh."""
         factor = self.objective._factor(self.support[self.support != element])
         return _gains(self.objective._rows[added] @ factor, factor)
 
 
 def _gains(products: FloatArray, factor: FloatArray) -> FloatArray:
-    """Return what experiments would take off the variance ``F Fᵀ``, by their inner products with F."""
+    """By how much experiments lower the variance ``F Fᵀ``, given their inner products with F."""
     gains: FloatArray = ((products @ factor.T) ** 2).sum(axis=1) / (1.0 + (products**2).sum(axis=1))
     return gains
 
 
 def _precision(prior: ArrayLike, n_parameters: int) -> FloatArray:
-    """Return the precision as a matrix, or say what is wrong with it."""
     if np.ndim(prior) == 0:
         return as_real(prior, "prior", positive=True) * np.eye(n_parameters)
     precision = as_matrix(prior, "prior", "a number, or a precision with a row and a column per parameter")

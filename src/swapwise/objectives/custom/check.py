@@ -1,4 +1,4 @@
-"""Whether a sparse objective is what it says: derivatives, concavity and fits, tried at random points."""
+"""A check of sparse objectives: derivatives, concavity and fits, at random points."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from swapwise.objectives.base import SparseObjective, embed, rows_of
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.custom.objective import short
 
-# Steps of differences, relative to the coefficient (or 1). One of them is neither so long that the function
-# bends nor so short that it rounds. Two that agree to this share need no others.
+# Steps of differences, relative to the coefficient (or 1), from long ones (truncation) to short ones
+# (rounding). Two that agree to this share need no others.
 STEPS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 AGREED = 1e-7
 
@@ -84,15 +84,15 @@ def check_objective(objective: SparseObjective, *, n_points: int = 5, random_sta
 
 
 class Inspection:
-    """The points at which an objective is looked at, and the sizes that values and slopes have there."""
+    """The points at which an objective is checked, and the sizes of values and slopes there."""
 
     def __init__(self, objective: SparseObjective, n_points: int, rng: np.random.Generator) -> None:
         self.objective, self.rng = objective, rng
-        # Elements may have several coefficients. Here all of them are in one row.
+        # Elements may have several coefficients; points are flat vectors of all of them.
         self.shape = objective.coef([]).shape
         n, self.n_coef = objective.n, int(np.prod(self.shape))
         self.points = [size * rng.standard_normal(self.n_coef) for size in np.linspace(0.5, 2.0, n_points)]
-        for point in self.points[1::2]:  # every other one has few non-zeros, as the points of a search do
+        for point in self.points[1::2]:  # every second point is sparse, as the points of a search are
             point[rng.permutation(self.n_coef)[max(1, self.n_coef // 4) :]] = 0.0
         self.lower, self.upper = self._ends()
         self.points = [self._well_within(point) for point in self.points]
@@ -104,7 +104,6 @@ class Inspection:
         self.steepest = float(self.steep.max(initial=0.0))
 
     def _ends(self) -> tuple[FloatArray, FloatArray]:
-        """Return the bounds of all coefficients, infinite if there are none."""
         bounds, shape = self.objective.bounds, self.shape[::-1]
         if bounds is None:
             return np.full(self.n_coef, -np.inf), np.full(self.n_coef, np.inf)
@@ -138,7 +137,6 @@ class Inspection:
         return gradient.ravel()
 
     def check_zero(self) -> None:
-        """Check that values are relative to that of no coefficients at all."""
         value = self._value(np.zeros(self.n_coef))
         if abs(value) > VALUE_TOLERANCE * self.size:
             raise ValueError(f"value_at must be 0 at w = 0 (it is u(w) − u(0)), got {value:.6g}")
@@ -146,7 +144,6 @@ class Inspection:
     # -- derivatives --------------------------------------------------------------------------------
 
     def check_gradient(self, point: FloatArray) -> None:
-        """Compare the gradient with differences of values."""
         said = self._gradient(point)
         pairs = [_differences(self._value, point, j, self.size) for j in range(self.n_coef)]
         found, doubt = np.array(pairs, dtype=np.float64).T
@@ -162,11 +159,11 @@ class Inspection:
             )
 
     def check_curvature(self, point: FloatArray) -> None:
-        """Compare the Hessian with differences of gradients, and try where it curves the least."""
+        """Compare the Hessian with differences of gradients, and check its smallest eigenvalue."""
         places = np.sort(self.rng.permutation(self.n_coef)[:MOST_PLACES])
         found, doubt = self._curvature(point, places)
         wrong = self._wrong_hessian(point, places, found, doubt)
-        if wrong:  # unless a kink of the gradient is within a step: then all is well a little farther
+        if wrong:  # a kink of the gradient within a step is no error: try a little farther
             nearby = point + 1e-2 * self.rng.standard_normal(self.n_coef)
             if self._wrong_hessian(nearby, places, *self._curvature(nearby, places)):
                 raise ValueError(f"{wrong} (at {short(point)})")
@@ -178,7 +175,7 @@ class Inspection:
         self._check_constants(point, found, doubt)
 
     def _curvature(self, point: FloatArray, places: IndexArray) -> tuple[FloatArray, FloatArray]:
-        """Return a block of minus the Hessian by differences, and by how much it may be off."""
+        """Return a block of minus the Hessian by differences, and the error of its entries."""
 
         def fall(coef: FloatArray) -> FloatArray:
             return -self._gradient(coef)[places]
@@ -188,7 +185,7 @@ class Inspection:
         return found, doubt
 
     def _check_constants(self, point: FloatArray, found: FloatArray, doubt: FloatArray) -> None:
-        """Check that no coordinate curves by more than is said, and no direction by less."""
+        """Check ``smoothness(1)`` against the diagonal and ``strong_concavity`` against the spectrum."""
         if self.objective.groups is not None:  # constants are by element
             return
         room = CURVATURE_TOLERANCE * float(np.abs(found).max()) + float(np.linalg.norm(doubt))
@@ -212,7 +209,7 @@ class Inspection:
     def _wrong_hessian(
         self, point: FloatArray, places: IndexArray, found: FloatArray, doubt: FloatArray
     ) -> str:
-        """Say what is wrong with the Hessian, or nothing."""
+        """Return a message about the Hessian, empty if it is right."""
         if self.objective.groups is not None:  # it is by element
             return ""
         said = np.asarray(self.objective.hessian_at(point, places))
@@ -280,10 +277,10 @@ class Inspection:
 def _differences(
     function: Callable[[FloatArray], Any], point: FloatArray, j: int, size: float
 ) -> tuple[Any, Any]:
-    """Return the derivative of a function in a coordinate, and by how much it may be off.
+    """Return the derivative of a function in a coordinate, and an estimate of its error.
 
-    Of differences with falling steps, those that agree best with the step before; ``size`` says how values
-    round.
+    Of differences with falling steps, those that agree best with the step before; ``size`` is the size of
+    values, on which their rounding depends.
     """
     found: Any = np.nan
     doubt: Any = np.inf
@@ -305,6 +302,5 @@ def _differences(
 
 
 def _and_others(excess: FloatArray) -> str:
-    """Say at how many places more there is an excess."""
     others = int((excess > 0).sum()) - 1
     return f" (and {others} more)" if others else ""
