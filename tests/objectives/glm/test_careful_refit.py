@@ -180,7 +180,7 @@ def one_step(monkeypatch):
 @pytest.mark.parametrize(("model", "named"), [(regression, "set"), (graph, "edges")])
 def test_a_refit_that_does_not_converge_is_reported_once_with_its_set(model, named):
     f = model(np.random.default_rng(0))
-    f._warned_of_doubt = False  # the fit of the intercept alone may have said it of the empty set
+    f._warned_of_convergence = False  # the fit of the intercept alone may have said it of the empty set
     with pytest.warns(
         UserWarning, match=rf"the fit on the {named} \[.+\] did not converge: its value may be"
     ):

@@ -9,7 +9,7 @@ import scipy
 
 from swapwise.checks import FloatArray, as_vector
 from swapwise.kernels import families
-from swapwise.objectives.glm.family import Family, about_zero, nothing
+from swapwise.objectives.glm.family import Family, about_zero
 from swapwise.objectives.glm.objective import GeneralizedLinear
 
 
@@ -43,9 +43,9 @@ LOGISTIC_FAMILY = Family(
     read_target=_read_classes,
     mean=_probabilities,
     deviances=_deviances,
-    perfect=nothing,
+    perfect=np.zeros_like,
     first_intercept=about_zero,
-    runaway="the classes are separable, or nearly so",
+    divergence_cause="the classes are separable, or nearly so",
     deviance_name="log-loss",
     outcome="class",
     most_curvature=_most_curvature,

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 class Blocks(NamedTuple):
     """The columns that a search uses, element by element.
 
-    They span what the columns of the elements do. Where columns of a group are dependent, they are fewer.
+    They have the same span as the columns of the elements. Where columns of a group are dependent, they are
+    fewer.
     """
 
     #: Least squares on the columns one by one
@@ -51,7 +52,7 @@ class Blocks(NamedTuple):
     fragile: BoolArray
 
     def rows_of(self, elements: IndexArray) -> IndexArray:
-        """Return the columns of elements, one element after the other."""
+        """The columns of elements, one element after the other."""
         parts = [self.rows[self.begin[e] : self.begin[e + 1]] for e in elements]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
 
@@ -86,7 +87,7 @@ class GroupLeastSquares(LeastSquares):
     def of_columns(cls, plain: LeastSquares, begin: IndexArray, rows: IndexArray | None = None) -> Self:
         """Return the objective whose element e has the columns ``rows[begin[e] : begin[e + 1]]`` of another.
 
-        The inner products of all columns are at hand, and said to be good enough.
+        The inner products of all columns of ``plain`` must be accurate, as no column is read again.
         """
         every = np.arange(plain.n)
         rows = every if rows is None else rows
@@ -117,7 +118,6 @@ class GroupLeastSquares(LeastSquares):
         return f"LeastSquares({self.design.n_samples} samples, {features}, ridge={self.ridge:g})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: the data, and nothing that can be computed again."""
         return {name: value for name, value in self.__dict__.items() if name != "blocks"}
 
     @property
@@ -144,7 +144,7 @@ class GroupLeastSquares(LeastSquares):
         """Return coefficients of the same fit, without parts along which columns of a group cancel.
 
         Centred dummies sum to zero, so the same number added to all of their coefficients changes nothing
-        here, but the prediction for a level that the data do not have.
+        here, except for the prediction for a level that the data do not have.
         """
         shortest, begin = coef.copy(), offsets_of(np.diff(self._begin)[support])
         for element, (first, last) in zip(support, pairwise(begin), strict=True):
@@ -172,8 +172,8 @@ class GroupLeastSquares(LeastSquares):
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
         return self.plain.upper_bound(None if support is None else rows_of(self, support), clock)
 
+    @override
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
-        """Return how many linear dependencies there are among columns; None if that is not certain."""
         return self.plain.dependencies(rows_of(self, elements), least)
 
     @override
@@ -212,7 +212,7 @@ class GroupLeastSquares(LeastSquares):
         return found
 
     def model_on(self, elements: IndexArray) -> GroupLeastSquares:
-        """Return the same on some elements as a search needs it: without columns that others of them span."""
+        """Return the objective on some elements without columns that others of their group span."""
         rows = self.blocks.rows_of(elements)
         begin = offsets_of(np.diff(self.blocks.begin)[elements])
         in_order = np.sort(rows)
@@ -221,7 +221,6 @@ class GroupLeastSquares(LeastSquares):
 
     @cached_property
     def blocks(self) -> Blocks:
-        """What a search computes with."""
         given = _blocks(self.plain, self._begin, self._members)
         too_short = shortest_directions(given.own, given.begin) < SHORT
         if not too_short.any():
@@ -241,7 +240,7 @@ def _blocks(plain: LeastSquares, begin: IndexArray, rows: IndexArray) -> Blocks:
 
 
 def _reduced(given: Blocks, too_short: BoolArray) -> Blocks:
-    """Return columns that span the same, without directions that are rounding."""
+    """Return columns with the same span, without directions that are rounding."""
     plain, parts = given.plain, []
     fragile = np.zeros(len(too_short), dtype=bool)
     for e in range(len(too_short)):

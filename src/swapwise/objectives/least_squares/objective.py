@@ -19,7 +19,7 @@ from swapwise.objectives.base import SampleCurvature, SparseObjective, SparseSta
 from swapwise.objectives.coefficient_bounds import Bounds, CoefficientBounds, as_bounds
 from swapwise.objectives.fit_bounds import QUICK_FIT, fit_bound
 from swapwise.objectives.least_squares.active_set import (
-    Factor,
+    ColumnFit,
     dependencies_among,
     explained_in_full,
     factor,
@@ -31,30 +31,27 @@ from swapwise.threads import few_threads
 # Eigenvalues of the smaller Gram matrix sharpen the smoothness constants up to this size.
 EIGENVALUES_UP_TO = 1000
 
-# How many times the columns that are free are fitted, until all coefficients are within their bounds.
+# Estimated number of fits of the free columns until all coefficients are within their bounds.
 BOX_TURNS = 20
 
-# How many products per second a singular value decomposition computes, as measured on one core.
+# Products per second of a singular value decomposition, as measured on one core.
 SVD_PRODUCTS_PER_SECOND = 1e9
 
-# Up to this many columns, and products of two numbers in all their inner products, those that a search needs
-# cost little.
+# Up to this many columns, and multiplications for all inner products, the products of a search cost little.
 FEW_COLUMNS, FEW_PRODUCTS = 400, 4 * 10**7
 
 # Inner products of no more columns than this with some others are read off those with all others.
 FEW = 8
 
-# Data that cost the same to read for few columns as for many are asked for this share more than is needed.
+# Of data that cost the same to read for few columns as for many, this share more than needed is read.
 READ_AHEAD = 0.5
 
-# The whole Gram matrix is kept up to this size where all of it is asked for, and up to the smaller one where
-# a part of it is.
+# The whole Gram matrix is kept up to this size where all of it is needed, and up to the smaller one where a
+# part of it is.
 GRAM_UP_TO, WHOLE_HESSIAN_UP_TO = 3000, 1000
 
 
 class _GramBlock(NamedTuple):
-    """Some columns and their inner products."""
-
     elements: IndexArray
     gram: FloatArray
 
@@ -94,14 +91,14 @@ class LeastSquares(SparseObjective):
 
     Columns count as known up to a relative precision ε, 1e-10 for data in double precision and 1.2e-7 in
     single: the penalty has ``ε² ‖x_j‖² w_j²`` more for each coefficient. This is invisible unless columns are
-    nearly collinear, and then keeps the fit from living on digits that the data do not have.
+    nearly collinear, and then keeps the fit from using digits that the data do not have.
 
     Parameters
     ----------
     X : array-like, sparse matrix, or data in chunks, of shape (n_samples, n_features)
         Not copied if it is an array of floats, of single or double precision, with rows or columns side by
         side, or a sparse matrix: leave it as it is while the objective is in use. Arrays in single precision
-        are searched in single precision: gains below 4e-6 of R² are not told from none. Data in chunks are a
+        are searched in single precision: gains below 4e-6 of R² count as zero. Data in chunks are a
         memory-mapped file (or the name of a ``.npy`` file), a Dask array or a Dask frame.
     y : array-like of shape (n_samples,)
     ridge : float
@@ -117,7 +114,7 @@ class LeastSquares(SparseObjective):
         What coefficients may be, such as ``(0, 1)`` for all, or ``{2: (None, 0)}`` for one; None is no bound.
         0 has to be within them. The value of a set is then R² of the best fit within the bounds.
     positive : bool
-        Whether no coefficient may be negative, which may be said along with ``bounds``.
+        Whether no coefficient may be negative, in addition to ``bounds``.
 
     See Also
     --------
@@ -163,8 +160,8 @@ class LeastSquares(SparseObjective):
     scale = 1.0
     #: Whether elements are groups of columns, even where every group has one column and ``groups`` is None
     has_groups = False
-    _factored: tuple[IndexArray, Factor] | None
-    _bounded: tuple[IndexArray, Factor] | None
+    _factored: tuple[IndexArray, ColumnFit] | None
+    _bounded: tuple[IndexArray, ColumnFit] | None
 
     def __init__(
         self,
@@ -190,18 +187,13 @@ class LeastSquares(SparseObjective):
             self._read_groups(X, y, ridge, sample_weight, groups)
             return
         ridge = as_real(ridge, "ridge")
-        # The columns of a model of another objective have been checked.
+        # GramColumns belong to a model of another objective, whose columns have been checked.
         design = X.aimed_at(y) if isinstance(X, GramColumns) else _read(X, y, sample_weight)
         self._hold(design, ridge, as_bounds(bounds, positive, design.n_features, X))
 
     @classmethod
     def of_design(cls, design: Design, ridge: float = 0.0, bounds: CoefficientBounds | None = None) -> Self:
-        """Return the objective of a design that has its target already.
-
-        >>> import numpy as np
-        >>> LeastSquares.of_design(open_design(np.eye(3), [2.0, 1.0, 0.0]))([0])
-        0.8
-        """
+        """Return the objective of a design that has its target already."""
         found = cls.__new__(cls)
         found._hold(_checked(design), ridge, bounds)
         return found
@@ -210,12 +202,12 @@ class LeastSquares(SparseObjective):
         self.design, self.ridge, self.bounds = design, ridge, bounds
         self.y = design.target
         self.n = self.design.n_features
-        #: How far columns are known, relative to their length
+        #: The precision of columns, relative to their length
         self.precision = self.design.precision
         self._squared_y = float(self.y @ self.y)
-        #: ‖y‖², or 1 where that is 0 and nothing can be explained
+        #: ‖y‖², or 1 where that is 0
         self.total = self._squared_y or 1.0
-        #: What is paid for the square of every coefficient: the ridge, and the precision of the column
+        #: The penalty of every squared coefficient: the ridge, plus the squared error of the column
         self.penalty = self.ridge + self.precision**2 * self.design.squared_norms
         #: Squared length of every column, plus the penalty
         self.squares = self.design.squared_norms + self.penalty
@@ -239,7 +231,6 @@ class LeastSquares(SparseObjective):
         return f"LeastSquares({self.design.n_samples} samples, {self.n} features, ridge={self.ridge:g})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: the data, and nothing that can be computed again."""
         kept = {name: value for name, value in self.__dict__.items() if name != "unit_columns"}
         return {
             **kept,
@@ -263,7 +254,7 @@ class LeastSquares(SparseObjective):
         return self.value_of(found.rest) if len(support) else 0.0, found.weights
 
     def value_of(self, rest: FloatArray) -> float:
-        """Return R² from what is left of y, the penalties included."""
+        """Return R² from the residual of y, the penalties included."""
         return float((self._squared_y - rest @ rest) / self.total)
 
     @override
@@ -280,7 +271,6 @@ class LeastSquares(SparseObjective):
         return self._value_with(coef, rest), self._gradient_with(coef, rest)
 
     def _rest_at(self, coef: FloatArray) -> FloatArray:
-        """Return what is left of y."""
         return self.y - self.design.combine(coef) if coef.any() else self.y
 
     def _value_with(self, coef: FloatArray, rest: FloatArray) -> float:
@@ -290,10 +280,10 @@ class LeastSquares(SparseObjective):
         corr = self.design.dots(rest[None, :], exact=True)[0]
         return (2.0 / self.total) * (corr - self.penalty * coef)
 
-    def factor(self, support: IndexArray) -> Factor:
+    def factor(self, support: IndexArray) -> ColumnFit:
         """Factor the columns of a set, and fit y on them."""
         if not len(support):
-            return Factor.of_nothing(self.y)
+            return ColumnFit.of_nothing(self.y)
         last = self._factored
         if last is not None and np.array_equal(last[0], support):
             return last[1]
@@ -308,7 +298,7 @@ class LeastSquares(SparseObjective):
         self._factored = support.copy(), found
         return found
 
-    def factor_within(self, support: IndexArray) -> Factor:
+    def factor_within(self, support: IndexArray) -> ColumnFit:
         """Factor the columns of a set, and fit y on them within the bounds."""
         found = self.factor(support)
         own = None if self.bounds is None else self.bounds.restricted(support)
@@ -334,12 +324,6 @@ class LeastSquares(SparseObjective):
 
     @override
     def restricted(self, elements: IndexArray, likely: Likely | None = None) -> LeastSquares:
-        """Return the same objective on some elements, numbered by their positions.
-
-        They may be in any order here. Inner products of theirs are known, unless they are very many.
-        ``likely`` returns what may well join the elements: where one column costs as much to read as all do,
-        it is better read along than come back for.
-        """
         bounds = None if self.bounds is None else self.bounds.restricted(elements)
         if len(elements) > GRAM_UP_TO:
             found = LeastSquares.__new__(LeastSquares)
@@ -350,7 +334,6 @@ class LeastSquares(SparseObjective):
 
     @cached_property
     def unit_columns(self) -> Any:
-        """Where kernels get products of columns of length 1 from."""
         from swapwise.objectives.least_squares.exploration import columns_of
 
         return columns_of(self)
@@ -362,7 +345,7 @@ class LeastSquares(SparseObjective):
         return few and not self.design.is_float32
 
     def copies(self) -> IndexArray:
-        """Return a number per column, the same for multiples of one column; a ridge tells them apart."""
+        """Return a number per column, the same for multiples of one column, unless there is a ridge."""
         is_known = self.ridge == 0 and self.n <= GRAM_UP_TO and not self.design.sequential
         return self._copies if is_known else np.arange(self.n)
 
@@ -382,11 +365,11 @@ class LeastSquares(SparseObjective):
         return number
 
     def _gram_of(self, elements: IndexArray, likely: Likely | None) -> FloatArray:
-        """Return inner products of some columns; those that were asked for last time are not read again."""
+        """Return inner products of some columns; those read last time are not read again."""
 
         def read(new: IndexArray, others: IndexArray) -> FloatArray:
             if len(new) <= FEW and new is not others:
-                # A look at all of the data: whatever is chosen will need it.
+                # All products of few columns in one pass: those chosen later need them, too.
                 return self.design.products(new, likely)[:, others]
             return self.design.gram(new, others, likely)
 
@@ -395,12 +378,6 @@ class LeastSquares(SparseObjective):
 
     @override
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
-        """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
-
-        Directions that are more than rounding count in full here, however short they are: the bound also
-        holds for data that are known beyond their precision. Within bounds on coefficients, the slopes of the
-        fit bound it as well.
-        """
         if support is None:
             return 1.0
         if self.bounds is None:
@@ -410,7 +387,7 @@ class LeastSquares(SparseObjective):
         return min(fitted, self._explained_in_full(support, clock))
 
     def _explained_in_full(self, support: IndexArray, clock: Clock | None) -> float:
-        """Return what R² does not exceed, whatever the coefficients are."""
+        """Return an upper bound on R², whatever the coefficients are."""
         samples = self.design.n_samples
         if not len(support) or min(len(support), samples) > EIGENVALUES_UP_TO:
             return 1.0 if len(support) else 0.0
@@ -424,7 +401,7 @@ class LeastSquares(SparseObjective):
         return min(1.0, (explain() if seconds <= QUICK_FIT else while_listening(explain)) / self.total)
 
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
-        """Return how many linear dependencies there are among columns; None if that is not certain."""
+        """Return the number of linear dependencies among columns; None if it is not certain."""
         if self.ridge > 0:
             return None
         columns, _ = self.design.view(elements)
@@ -435,7 +412,7 @@ class LeastSquares(SparseObjective):
         return rounding_of(len(elements), float(self.design.offsets[elements].max(initial=0.0)))
 
     def warn_of_rank(self, what: str) -> None:
-        """Say once, for this objective, that the columns are collinear."""
+        """Warn, once per objective, that the columns are collinear."""
         if not self._warned_of_rank:
             self._warned_of_rank = warn(what)
 
@@ -447,27 +424,13 @@ class LeastSquares(SparseObjective):
 
     @override
     def smoothness(self, t: int) -> float:
-        """Return a valid M_{s,t}: the t longest columns or the largest eigenvalue bound it.
-
-        >>> import numpy as np
-        >>> LeastSquares(np.eye(3), [1.0, 0.0, 0.0]).smoothness(2)
-        2.0...
-        """
         longest = np.sort(self.design.squared_norms)[::-1][: max(t, 1)]
         largest = min(float(longest.sum()), self._eigenvalues[1])
         return (2.0 / self.total) * (largest + float(self.penalty.max(initial=0.0)))
 
     @override
     def curvature(self, columns: IndexArray) -> FloatArray | None:
-        """Return columns of ``2 (AᵀA + ridge·I) / ‖y‖²``, minus the Hessian.
-
-        >>> import numpy as np
-        >>> LeastSquares(np.eye(3), [1.0, 0.0, 0.0], ridge=1.0).curvature(np.array([1]))
-        array([[0.],
-               [4.],
-               [0.]])
-        """
-        if self.design.is_float32:  # products of theirs are only as exact as that
+        if self.design.is_float32:  # exact products would be no better than the data
             gram = self.design.gram(np.arange(self.n), columns)
         else:
             gram = self.design.cross(columns).T
@@ -519,7 +482,7 @@ def _read(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Design:
 
 
 def _checked(design: Design) -> Design:
-    """Refuse a design or a target that least squares cannot do with, and warn of a target of zeros."""
+    """Refuse a design or a target that least squares cannot handle, and warn of a target of zeros."""
     if design.leaves_weights_out:
         raise ValueError("X must be a design whose rows are scaled by their weights, got scale_rows=False")
     require_scale(np.abs(design.target).max(keepdims=True), "y")
