@@ -166,7 +166,6 @@ def some_of(words: Sequence[str]) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number, or an array of no dimension that holds one."""
     if isinstance(value, numbers.Real):
         return True
     is_scalar_array = getattr(value, "shape", None) == ()
@@ -174,7 +173,6 @@ def is_number(value: Any) -> bool:
 
 
 def is_missing(value: object) -> bool:
-    """Whether a label or name is None, NaN or another marker of a missing value."""
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):

@@ -22,8 +22,6 @@ class OutOfTime(Exception):
 
 
 class Clock:
-    """A stopwatch with an optional limit."""
-
     def __init__(self, time_limit: float | None = None) -> None:
         self._begin = perf_counter()
         self._limit = time_limit
@@ -50,7 +48,6 @@ class Clock:
         return later
 
     def share(self, part: float) -> Clock:
-        """A clock that ends after a part of the time that is left."""
         return Clock(None if self._limit is None else part * self.left())
 
 

@@ -25,14 +25,12 @@ _kernel_threads: ContextVar[int | None] = ContextVar("kernel_threads", default=N
 
 
 def few_threads(n: int) -> AbstractContextManager[Any]:
-    """A context in which matrices of size n are factored without needless threads."""
     if not ONE_THREAD_ANYWAY < n <= ONE_THREAD_UP_TO:
         return nullcontext()
     return _one_thread()
 
 
 def product(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The product of two matrices, without needless threads."""
     is_small = first.size * second.shape[1] < PRODUCT_WORTH_THREADS
     with _one_thread() if is_small else nullcontext():
         found: NDArray[np.float64] = first @ second
@@ -56,8 +54,6 @@ def _one_thread() -> Iterator[None]:
 
 
 class _Limited:
-    """The number of contexts that limit BLAS to one thread, and how to undo the limit."""
-
     def __init__(self) -> None:
         self.lock = Lock()
         self.count = 0
@@ -77,7 +73,6 @@ def _controller() -> Any:  # cached: finding the libraries takes milliseconds
 
 @contextmanager
 def kernel_threads(n: int) -> Iterator[None]:
-    """Let kernels that are called in this context use n threads."""
     token = _kernel_threads.set(n)
     try:
         yield

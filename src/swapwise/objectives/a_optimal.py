@@ -41,7 +41,7 @@ class AOptimal(SetFunction):
         The experiments that can be chosen: one row each, one column per parameter.
     prior : positive number, or positive definite array of shape (d, d)
         The precision Λ of the parameters; a number stands for that multiple of the identity. With a small
-        one, designs are those of classical A-optimality, which knows of no prior. Most digits of a value
+        one, designs are those of classical A-optimality, which has no prior. Most digits of a value
         are then those of the variance before any experiment; what is left of it, ``covariance(S).trace()``,
         has its own digits, and searches go by these. Proofs go by values, and take designs for equally good
         if what they leave differs by less than 1e-15 of ``tr Λ⁻¹``. With 1e-8 of the precision of a
@@ -206,7 +206,6 @@ class AOptimalState(SwapState):
 
 
 def _gains(products: FloatArray, factor: FloatArray) -> FloatArray:
-    """By how much experiments lower the variance ``F Fᵀ``, given their inner products with F."""
     gains: FloatArray = ((products @ factor.T) ** 2).sum(axis=1) / (1.0 + (products**2).sum(axis=1))
     return gains
 

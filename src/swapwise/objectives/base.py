@@ -37,7 +37,7 @@ class SetFunction(ABC):
     --------
     SparseObjective : functions of coefficients.
     CustomSetFunction : from a callable.
-    State : a set on its way.
+    State : a support during a search.
 
     Examples
     --------
@@ -78,7 +78,6 @@ class SetFunction(ABC):
         """Return ``f`` of a sorted integer array."""
 
     def __call__(self, support: Iterable[int]) -> float:
-        """Return ``f(support)``."""
         return float(self._value(as_elements(support, self.n, "the set")))
 
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
@@ -279,7 +278,6 @@ def is_better(score: float, found: Found | None, incumbent: float, scale: float)
 
 
 def costs_little(state: State, moves: MoveBatch) -> bool:
-    """Whether a batch is better scored as a whole: in closed form, or by a pass over the data."""
     if state.objective.scoring != "closed form":
         return state.objective.scoring == "pass"
     return isinstance(moves, SwapGrid) or moves.to_list().are_swaps()
@@ -294,7 +292,7 @@ class SparseObjective(SetFunction):
     See Also
     --------
     CustomObjective : from a callable.
-    SparseState : a set on its way, with coefficients.
+    SparseState : a support during a search, with coefficients.
     check_objective : whether a new one is right.
 
     Examples
@@ -438,7 +436,7 @@ class SparseObjective(SetFunction):
 
 
 class SampleCurvature(NamedTuple):
-    """Minus a Hessian, made of columns of the data: ``Σ_s weight_s x_s x_sᵀ + diag(penalty)``."""
+    """Minus a Hessian as ``Σ_s weight_s x_s x_sᵀ + diag(penalty)``."""
 
     #: Returns the columns of some coefficients, one per row
     columns: Callable[[IndexArray], FloatArray]
@@ -584,7 +582,6 @@ class Groups:
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
 
     def restricted(self, elements: IndexArray) -> Groups:
-        """The groups of some elements, whose rows are numbered in the order of :meth:`members`."""
         if self._are_single:
             return single_groups(len(elements))
         sizes = self.begin[elements + 1] - self.begin[elements]
@@ -645,7 +642,6 @@ def elements_at_bound(objective: SparseObjective, support: IndexArray, coef: Flo
 
 
 def element_norms2(objective: SparseObjective, values: FloatArray) -> FloatArray:
-    """Return the squared length, per element, of values in the shape of ``coef``."""
     return values**2 if objective.groups is None else objective.groups.sums(values**2)
 
 

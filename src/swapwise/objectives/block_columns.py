@@ -34,8 +34,6 @@ COPY_UP_TO = 10**7
 
 
 class Components(NamedTuple):
-    """Columns with the same span as others."""
-
     #: Factors of the other columns, one row per new column
     from_columns: FloatArray
     #: Factors of the coefficients of the other columns
@@ -55,7 +53,6 @@ def diagonals(begin: IndexArray, at: IndexArray) -> IndexArray:
 
 
 def chunks_of(begin: IndexArray, samples: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of elements with a moderate number of entries, at least one element at a time."""
     first = 0
     while first < len(begin) - 1:
         room = np.searchsorted(begin, begin[first] + CHUNK_ENTRIES // samples, side="right") - 1
@@ -69,8 +66,8 @@ def own_products(
 ) -> FloatArray:
     """Return the inner products within every element, one block behind the other, row by row.
 
-    ``read(a, b)`` returns the columns a to b, one per row, and element e has the columns ``begin[e] :
-    begin[e + 1]``. With weights of the samples, one vector per row, there is a block per vector.
+    ``read(a, b)`` returns columns a to b, one per row. With weights of the samples, there is a block per
+    vector.
     """
     count = 1 if weights is None else len(weights)
     at = count * offsets_of(np.diff(begin) ** 2)

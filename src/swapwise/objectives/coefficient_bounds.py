@@ -57,12 +57,7 @@ class CoefficientBounds:
         return self.clip(moved)
 
     def projected(self, gradient: FloatArray, coef: FloatArray) -> FloatArray:
-        """Return a gradient with zeros where a bound blocks the coefficient.
-
-        >>> signs = read_bounds(None, positive=True, n=2)
-        >>> signs.projected(np.array([-1.0, -1.0]), np.array([0.0, 3.0]))
-        array([ 0., -1.])
-        """
+        """Return a gradient with zeros where a bound blocks the coefficient."""
         stuck = ((gradient < 0) & (coef <= self.lower)) | ((gradient > 0) & (coef >= self.upper))
         return np.where(stuck, 0.0, gradient)
 
@@ -74,9 +69,6 @@ def read_bounds(
 
     ``bounds`` is one pair for all, one pair per coefficient (None for no bound), or a mapping from position,
     or from name if there are ``names``, to pair: coefficients that it leaves out have none.
-
-    >>> read_bounds({"age": (0, None)}, False, 2, ["age", "size"]).lower
-    array([  0., -inf])
     """
     if not isinstance(positive, (bool, np.bool_)):
         raise TypeError(f"positive must be True or False, got {positive!r}")
@@ -91,7 +83,6 @@ def read_bounds(
 def as_bounds(
     bounds: Bounds | CoefficientBounds | None, positive: bool, n: int, X: Any = None
 ) -> CoefficientBounds | None:
-    """Return bounds as users give them, or already read; by name if X is a frame."""
     if isinstance(bounds, CoefficientBounds):
         return bounds
     return read_bounds(bounds, positive, n, _names_of(X))

@@ -44,12 +44,8 @@ def along_rows(values: FloatArray, coef: FloatArray) -> FloatArray:
 def room(slope: FloatArray, coef: FloatArray, bounds: CoefficientBounds | None) -> FloatArray:
     """Return how far each coefficient may follow its slope; infinity without bounds.
 
-    ``slope · room`` bounds what a function below its tangent may still gain by any one coefficient. At the
-    best coefficients within bounds it is 0, although slopes are not where a bound stops a coefficient.
-
-    >>> bounds = CoefficientBounds(np.zeros(3), np.full(3, 4.0))
-    >>> room(np.array([-1.0, 1.0, 2.0]), np.array([0.0, 0.0, 3.0]), bounds)
-    array([0., 4., 1.])
+    ``slope · room`` bounds the gain of a function below its tangent by any one coefficient. At the best
+    coefficients within bounds it is 0, although slopes are not where a bound stops a coefficient.
     """
     if bounds is None:
         return np.full(coef.shape, np.inf)

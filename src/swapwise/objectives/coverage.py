@@ -68,7 +68,6 @@ class Coverage(SetFunction):
         return self._worth(np.bincount(self._covered_by(support), minlength=len(self.items)))
 
     def _covered_by(self, elements: IndexArray) -> IndexArray:
-        """The items that the elements cover, one after the other, with repetitions."""
         covered: IndexArray = self.incidence[elements].indices
         return covered
 
@@ -96,8 +95,8 @@ class Coverage(SetFunction):
 class CoverageState(SwapState):
     """A state of :class:`Coverage` that counts how often every item is covered.
 
-    Dropping an element loses the last layer of each of its items; an added element that covers the item too
-    has that layer instead of the next: one sparse product for all pairs.
+    A swap loses the last layer of each item of the dropped element; where the added one covers the item, too,
+    it gains that layer instead of the next.
     """
 
     objective: Coverage
@@ -142,7 +141,6 @@ class CoverageState(SwapState):
 
 
 def _each(values: Any, name: str) -> Iterable[Any]:
-    """Iterate over a collection; strings and mappings, hardly meant as one, are refused."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise TypeError(f"{name} must be a collection of items to cover, got {values!r}")
     if getattr(values, "ndim", 1) != 1:

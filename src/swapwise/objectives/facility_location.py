@@ -115,7 +115,6 @@ class FacilityLocationState(SwapState):
         self.n_evaluations += 1
 
     def _offer(self, elements: IndexArray, clients: IndexArray) -> None:
-        """Update the best two elements of some clients with each of ``elements``."""
         best, second = self._best[clients], self._second[clients]
         server, deputy = self._server[clients], self._deputy[clients]
         for element in elements:
@@ -151,7 +150,6 @@ class FacilityLocationState(SwapState):
         return overlaps
 
     def _served_by(self, drops: IndexArray) -> scipy.sparse.csr_array:
-        """Return a matrix with a one for every client and the element of ``drops`` that serves it."""
         column = np.full(self.objective.n + 1, NOTHING)  # the last is for clients that nothing serves
         column[drops] = np.arange(len(drops))
         position = column[self._server]
@@ -170,10 +168,6 @@ class LayeredFacilityLocation(SetFunction):
     an element covers, for each client, the levels up to its similarity. The level θ is covered
     ``N(θ) = #{j ∈ S : s_j ≥ θ}`` times, and counts like an item that is covered as often. Layers are
     positive and convexly decreasing.
-
-    >>> f = FacilityLocation([[3.0, 1.0, 0.0], [0.0, 2.0, 4.0]]).layered(np.array([1.0, 0.5]))
-    >>> f([0, 1])  # 3 + 1 / 2, and 2 + 0 / 2
-    5.5
     """
 
     submodular = True
@@ -187,14 +181,12 @@ class LayeredFacilityLocation(SetFunction):
         return self._worth(self._sorted(support))
 
     def _sorted(self, support: IndexArray) -> FloatArray:
-        """The similarities of the chosen elements to each client, the best in the first row."""
         return -np.sort(-self.plain._by_element[support], axis=0)
 
     def _worth(self, ranked: FloatArray) -> float:
         return float(self._padded(len(ranked))[:-1] @ ranked.sum(axis=1))
 
     def _padded(self, size: int) -> FloatArray:
-        """``size + 1`` layers; those beyond the last are zero."""
         padded = np.zeros(size + 1)
         padded[: len(self.layers)] = self.layers[: size + 1]
         return padded

@@ -9,8 +9,6 @@ from swapwise.override import override
 
 
 class RestrictedObjective(SparseObjective):
-    """Some elements of an objective, in increasing order, numbered by their positions."""
-
     def __init__(self, whole: SparseObjective, elements: IndexArray) -> None:
         self.whole, self.elements, self.n = whole, elements, len(elements)
         self._rows = rows_of(whole, elements)

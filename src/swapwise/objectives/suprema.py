@@ -49,16 +49,7 @@ class Margins(NamedTuple):
 
 
 def supremum(margins: Margins, clock: Clock) -> float:
-    """Return an upper bound of u, close to its supremum; infinity where none can be found.
-
-    Two of these samples differ in nothing but their classes; the other two come to be predicted for certain:
-
-    >>> x, y = np.array([0.0, 0.0, 1.0, -1.0]), np.array([1, -1, 1, -1])
-    >>> rows = y[:, None] * np.column_stack([x, np.ones(4)])
-    >>> margins = Margins(rows, np.zeros(4), np.arange(4), np.full(4, 0.25), 0.0)
-    >>> round(supremum(margins, Clock()) / float(np.log(2.0)), 6)
-    -0.5
-    """
+    """Return an upper bound of u, close to its supremum; infinity where none can be found."""
     counts = margins.weight[margins.term] > 0
     rows, offset, term = margins.rows[counts], margins.offset[counts], margins.term[counts]
     bounded = _bounded(rows, clock)
@@ -139,7 +130,6 @@ def _maximum(rows: FloatArray, offset: FloatArray, term: IndexArray, weight: Flo
 
 
 def _terms(at: FloatArray, term: IndexArray, weight: FloatArray) -> tuple[float, FloatArray]:
-    """Return the sum of the terms, and the probability of each wrong outcome."""
     lowest = np.zeros(len(weight))
     np.minimum.at(lowest, term, at)
     odds = np.exp(lowest[term] - at)

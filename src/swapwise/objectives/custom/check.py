@@ -52,7 +52,7 @@ def check_objective(objective: SparseObjective, *, n_points: int = 5, random_sta
     Raises
     ------
     ValueError
-        Saying what is wrong and where: of a derivative, the coordinate that is farthest off
+        With the property that fails and where: for a derivative, the coordinate with the largest error
         (in ``coef.ravel()``, where elements have several).
 
     See Also
@@ -84,8 +84,6 @@ def check_objective(objective: SparseObjective, *, n_points: int = 5, random_sta
 
 
 class Inspection:
-    """The points at which an objective is checked, and the sizes of values and slopes there."""
-
     def __init__(self, objective: SparseObjective, n_points: int, rng: np.random.Generator) -> None:
         self.objective, self.rng = objective, rng
         # Elements may have several coefficients; points are flat vectors of all of them.
@@ -112,7 +110,6 @@ class Inspection:
         return lower, upper
 
     def _well_within(self, point: FloatArray) -> FloatArray:
-        """Return a point as far within the bounds as steps of differences lead, or in the middle of them."""
         if self.objective.bounds is None:
             return point
         room = MARGIN * np.maximum(1.0, np.abs(point))
@@ -175,8 +172,6 @@ class Inspection:
         self._check_constants(point, found, doubt)
 
     def _curvature(self, point: FloatArray, places: IndexArray) -> tuple[FloatArray, FloatArray]:
-        """Return a block of minus the Hessian by differences, and the error of its entries."""
-
         def fall(coef: FloatArray) -> FloatArray:
             return -self._gradient(coef)[places]
 
@@ -209,7 +204,6 @@ class Inspection:
     def _wrong_hessian(
         self, point: FloatArray, places: IndexArray, found: FloatArray, doubt: FloatArray
     ) -> str:
-        """Return a message about the Hessian, empty if it is right."""
         if self.objective.groups is not None:  # it is by element
             return ""
         said = np.asarray(self.objective.hessian_at(point, places))
@@ -228,7 +222,6 @@ class Inspection:
         )
 
     def check_concavity(self, point: FloatArray, direction: FloatArray) -> None:
-        """Check that the value is at least the mean of those as far to both sides, within the bounds."""
         room = np.minimum(point - self.lower, self.upper - point)
         steep = np.abs(direction) > room
         direction = direction * float(np.min(room[steep] / np.abs(direction[steep]), initial=1.0))

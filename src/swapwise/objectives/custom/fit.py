@@ -64,12 +64,10 @@ class Ascent:
 
     @property
     def size(self) -> float:
-        """The size of the values that gains are compared with."""
         return max(abs(self.value), self.objective.scale)
 
     @property
     def free_slope(self) -> FloatArray:
-        """The slope, without the entries that a bound blocks."""
         return self.slope if self.bounds is None else self.bounds.projected(self.slope, self.point)
 
     @property
@@ -80,7 +78,6 @@ class Ascent:
         return bool(slope.sum() * reach <= CONVERGED_SLOPE * self.size or slope.max() <= SUM * steepest)
 
     def run(self) -> None:
-        """Take Newton steps, and L-BFGS where they fail or there is no Hessian."""
         if self.objective._hessian_block is None:
             self._by_lbfgs()
         elif not self._by_newton():
@@ -88,7 +85,7 @@ class Ascent:
             self._by_newton()
 
     def _by_newton(self) -> bool:
-        """Take Newton steps; return whether they ended at the maximum, none cut too short."""
+        """Whether the steps ended at the maximum, none cut too short."""
         for _ in range(MOST_NEWTON_STEPS):
             coef = embed(self.objective, self.support, self.point)
             step = self._newton_step(self.objective.hessian_at(coef, self.support))
@@ -103,7 +100,6 @@ class Ascent:
         return False
 
     def _newton_step(self, curvature: FloatArray) -> FloatArray:
-        """Return the step to the top of the quadratic model within the bounds."""
         if self.bounds is None:
             return _newton_step(curvature, self.slope)
         raised, lengths, _ = _definite(curvature)
@@ -112,7 +108,6 @@ class Ascent:
         return step
 
     def _ascend(self, step: FloatArray, rise: float) -> bool:
-        """Shorten a step until u rises by a fair part of the prediction; return whether it does."""
         length = 1.0
         while length >= SHORTEST_SHARE:
             ahead = _moved(self.point, step, length, self.bounds)
@@ -124,7 +119,6 @@ class Ascent:
         return False
 
     def _by_lbfgs(self) -> None:
-        """Run L-BFGS, and keep the best point that it evaluated."""
         # Its tolerances are for values of about 1.
         from scipy.optimize import minimize  # slow to import, and seldom used
 
@@ -152,7 +146,6 @@ class Ascent:
             self.point, self.value, self.slope = point, value, slope
 
     def _evaluate(self, point: FloatArray) -> tuple[float, FloatArray]:
-        """u and its slope, minus infinity where u is not defined."""
         self.clock.check()
         value, slope = self.objective._call(embed(self.objective, self.support, point))
         far = np.abs(point).max() > LARGEST_COEFFICIENT  # a trial that leads down is no sign of anything
@@ -171,7 +164,6 @@ def _moved(
 
 
 def _newton_step(curvature: FloatArray, slope: FloatArray) -> FloatArray:
-    """Return the step to the top of a quadratic model; a singular curvature is regularised."""
     _, lengths, factor = _definite(curvature)
     step: FloatArray = scipy.linalg.cho_solve(factor, slope / lengths, check_finite=False) / lengths
     return step

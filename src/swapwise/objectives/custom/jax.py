@@ -64,9 +64,8 @@ class JaxFunction:
     def hessian_block(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return the Hessian of some elements.
 
-        Only of these: with 500 samples of 1000 features, a block of 10 takes half a millisecond and the
-        whole 25. It costs as much as three products with a vector, so that conjugate gradients would not pay.
-        Every size takes a fifth of a second to compile, so there are few: the powers of two.
+        With 500 samples of 1000 features, a block of 10 takes half a millisecond and the whole 25. Every size
+        takes a fifth of a second to compile, so sizes are powers of two.
         """
         size = SMALLEST_BLOCK
         while size < len(elements):

@@ -198,7 +198,6 @@ class CustomObjective(SparseObjective):
         return self._strong_concavity
 
     def _evaluate(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """u and its gradient where u must be finite."""
         value, slope = self._call(coef)
         if not np.isfinite(value):
             raise ValueError(f"value_and_grad must return a finite value, got {value} at {short(coef)}")
@@ -297,11 +296,7 @@ class CustomObjectiveState(SparseState):
 
 
 def short(coef: FloatArray) -> str:
-    """The first few non-zeros of a vector, for messages.
-
-    >>> short(np.array([0.0, 0.5, 0.0, 2.0]))
-    'w = {1: 0.5, 3: 2, others: 0}'
-    """
+    """The first few non-zeros of a vector, for messages."""
     chosen = np.flatnonzero(coef)
     shown = [f"{place}: {coef[place]:.4g}" for place in chosen[:6]]
     return f"w = {{{', '.join([*shown, '…' if len(chosen) > 6 else 'others: 0'])}}}"

@@ -53,7 +53,6 @@ class FitPoint:
 
     @property
     def levels(self) -> int:
-        """The number of coefficients per column."""
         return len(self.eta)
 
     @cached_property
@@ -71,7 +70,6 @@ class FitPoint:
 
     @cached_property
     def gradient(self) -> FloatArray:
-        """The slope in the parameters: zero if the fit is exact."""
         gradient = self.chosen @ self.slope.T
         gradient[: self.n_penalised] -= self.ridge * self.theta[: self.n_penalised]
         return np.ascontiguousarray(gradient.T).ravel()
@@ -87,7 +85,7 @@ class FitPoint:
         return inverted(hessian)
 
     def largest_change(self, step: FloatArray) -> float:
-        """The largest relative change of an outcome by a step of η, levels by samples."""
+        """The largest relative change of an outcome."""
         if self.likelihood.family.scores is not None:
             scores = self.likelihood.basis @ step
             return float((scores.max(axis=0) - scores.min(axis=0)).max(initial=0.0))
@@ -95,7 +93,6 @@ class FitPoint:
 
     @cached_property
     def outcomes(self) -> FloatArray | None:
-        """The probability of every class, classes by samples; None where outcomes are not classes."""
         basis = self.likelihood.class_basis
         if basis is None:
             return None
@@ -104,7 +101,6 @@ class FitPoint:
         return np.ascontiguousarray(odds / odds.sum(axis=0))
 
     def divergences(self, steps: FloatArray) -> FloatArray:
-        """The divergences of the outcomes after steps of η from the prediction."""
         likelihood = self.likelihood
         if self.outcomes is not None:
             return families.class_divergences(self.outcomes, likelihood.weight, likelihood.class_basis, steps)
@@ -183,7 +179,6 @@ class BlockBounds:
         self._places = rows, at
 
     def _own_blocks(self, pair: IndexArray) -> FloatArray:
-        """The curvature in the coefficients of every element, with the ridge, block by block."""
         levels, sizes = self.fit.levels, np.diff(self._begin)
         by_pair = self._source.own_products_of(self._elements, self.fit.pairs[0])
         at = len(self.fit.pairs[0]) * offsets_of(sizes**2)
@@ -199,10 +194,7 @@ class BlockBounds:
         return own
 
     def _changes(self) -> FloatArray:
-        """The change of the chosen parameters along each element: elements by levels by parameters.
-
-        The gain that the fit has left is not part of it.
-        """
+        """The change of the chosen parameters along each element: elements by levels by parameters."""
         if self._changed is None:
             moved = np.add.reduceat(self._coef[:, None] * self.coupling, self._places[0][:-1], axis=0)
             self._changed = -moved.reshape(len(self.predicted), *self._parameter_step.shape)
@@ -211,7 +203,6 @@ class BlockBounds:
     _changed: FloatArray | None = None
 
     def _bound(self, heights: FloatArray, chosen_heights: FloatArray) -> None:
-        """Bound every gain by the largest entries of columns."""
         fit = self.fit
         lengths = np.linalg.norm(self._changes(), axis=1)  # one per chosen column
         longest = np.sqrt((fit.chosen**2).sum(axis=0).max(initial=0.0))
@@ -224,7 +215,6 @@ class BlockBounds:
         self.bound[bounded] = self.predicted[bounded] / (1.0 - zeta[bounded])
 
     def tighten(self, floor: float) -> None:
-        """Compute sharper bounds where only a crude one is above the floor."""
         if not self.is_known or not len(self.predicted):
             return
         unclear = np.flatnonzero((self.bound >= floor) & (self.predicted < floor) & self._clear)
@@ -284,7 +274,6 @@ class BlockBounds:
     def _steps(
         self, part: _ElementChunk, those: IndexArray, chosen: FloatArray, own: FloatArray
     ) -> FloatArray:
-        """Steps of η from steps of parameters: elements by levels by samples."""
         levels, samples = self.fit.eta.shape
         flat = chosen.reshape(len(those) * levels, len(self.fit.chosen)) @ self.fit.chosen
         steps: FloatArray = flat.reshape(len(those), levels, samples)
@@ -294,7 +283,6 @@ class BlockBounds:
     def _solved(
         self, part: _ElementChunk, those: IndexArray, along_chosen: FloatArray, along_own: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the steps of parameters that have given products with the columns."""
         rows, at = self._places
         shape, elements = along_chosen.shape, part.elements[those]
         sizes = np.diff(rows)[elements]
@@ -313,10 +301,6 @@ class BlockBounds:
         return chosen.reshape(shape), own
 
     def predicted_swaps(self, rows: IndexArray, places: IndexArray) -> FloatArray:
-        """Return the predicted gains of swaps: the closed form of least squares, halved.
-
-        ``rows`` are the elements added, ``places`` those of the fit to drop.
-        """
         fit, m = self.fit, len(self.fit.chosen)
         if not len(rows):
             return np.zeros(0)
@@ -330,7 +314,6 @@ class BlockBounds:
         return gains / 2
 
     def _columns_of_drops(self, drops: IndexArray) -> tuple[IndexArray, IndexArray]:
-        """Where the chosen columns of drops begin, one drop after the other, and their numbers."""
         sizes = np.diff(self._source.begin)[self._support]
         chosen, first = offsets_of(sizes), offsets_of(sizes[drops])
         return first, np.arange(first[-1]) + np.repeat(chosen[drops] - first[:-1], sizes[drops])

@@ -36,8 +36,6 @@ def refit_within(
 
 
 class _Faces:
-    """A search through the faces of a box: the present parameters, those at a bound, and the best fit."""
-
     def __init__(
         self,
         likelihood: Likelihood,
@@ -54,7 +52,6 @@ class _Faces:
         self._tried = np.zeros(len(columns), dtype=bool)  # freed since the value last rose
 
     def _derivatives(self) -> tuple[FloatArray, FloatArray]:
-        """Return the slope and the curvature in each parameter."""
         eta = self._likelihood.offset + self._point @ self._columns
         with np.errstate(all="ignore"):
             _, slope, curve = self._likelihood.derivatives(eta)
@@ -64,7 +61,7 @@ class _Faces:
         return own, self._columns**2 @ curve[0, 0] + self._penalty
 
     def refit_free(self) -> bool:
-        """Refit the parameters that are free; return whether the refit is within the bounds."""
+        """Whether the refit is within the bounds."""
         free, bounds = self._free, self._bounds
         held = np.where(free, 0.0, self._point)
         fit = self._likelihood.refit_beside(
@@ -92,7 +89,7 @@ class _Faces:
         return True
 
     def free_steepest(self) -> bool:
-        """Free the fixed coefficient with the steepest slope into the box; return whether there is one."""
+        """Whether there is a coefficient to free."""
         slope, curve = self._derivatives()
         pull = np.where(self._free, 0.0, self._bounds.projected(slope, self._point))
         gains = np.divide(pull**2, 2 * curve, out=np.zeros(len(pull)), where=curve > 0)

@@ -67,14 +67,6 @@ def careful_refit(problem: RefitProblem, theta: FloatArray) -> tuple[float, Floa
     """Return the maximum of ``u``, its θ, and whether it was reached, starting from ``theta``.
 
     Columns that others span need a penalty ρ > 0, however small; see ``FLOAT64_PRECISION``.
-
-    >>> def derivatives(eta):  # of -‖y - η‖²/2 with y = (0, 1)
-    ...     return -float(((np.arange(2) - eta[0]) ** 2).sum()) / 2, np.arange(2) - eta, np.ones((1, 1, 2))
-    >>> columns = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-7]])
-    >>> problem = RefitProblem(derivatives, columns, np.zeros((1, 2)), np.ones(2), np.full(2, 1e-20), 1e-14)
-    >>> value, theta, converged = careful_refit(problem, np.zeros((2, 1)))
-    >>> abs(value) < 1e-5, (theta[:, 0] * 1e-7).round(4), converged
-    (True, array([-1.,  1.]), True)
     """
     weight, value, converged = problem.weight, -np.inf, False
     for number in range(MOST_BASES):
@@ -144,8 +136,6 @@ def _orthonormalised(rows: LongArray) -> LongArray:
 
 
 class _DampedNewton:
-    """Damped Newton steps in the coordinates of a basis."""
-
     def __init__(self, problem: RefitProblem, basis: OrthonormalBasis, theta: FloatArray) -> None:
         self.problem, self.basis = problem, basis
         self.point = basis.coordinates(theta)
@@ -173,7 +163,7 @@ class _DampedNewton:
         return False
 
     def _second_order(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return eigenvalues and eigenvectors of minus the Hessian, and the slope along these."""
+        """Eigenvalues and eigenvectors of minus the Hessian, and the slope along these."""
         columns, penalty, levels = self.basis.columns, self.basis.penalty, self.point.shape[1]
         m = len(columns)
         gradient = (columns @ self.slope.T - penalty[:, None] * self.point).T.ravel()
@@ -188,7 +178,6 @@ class _DampedNewton:
         return sizes, directions, gradient @ directions
 
     def _ascend(self, sizes: FloatArray, directions: FloatArray, slope: FloatArray) -> bool:
-        """Take a step, damped until the value rises by a fair part of its slope; False if none does."""
         unit = max(1.0, float(sizes[-1]))
         least = LEAST_EIGENVALUE**2 * unit  # a divisor that is not zero
         for _ in range(MOST_DAMPINGS):

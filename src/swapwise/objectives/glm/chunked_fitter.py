@@ -46,8 +46,6 @@ _ONE = np.ones(1)
 
 
 class _Point(NamedTuple):
-    """A support, and the other fields of a :class:`TrialPoint` on it."""
-
     support: IndexArray
     theta: FloatArray
     step: FloatArray
@@ -125,7 +123,6 @@ class ChunkedFitter(Fitter):
         return newton_steps(begin, fallback, penalty, likelihood.null, likelihood.tol, MAX_STEPS, bounds)
 
     def _refit_carefully(self, support: IndexArray, fit: Fit) -> Fit:
-        """Continue a refit that Newton steps did not finish, on columns read in one pass over the data."""
         likelihood = self.likelihood
         if (len(support) + 1) * likelihood.n_samples > MOST_GATHERED:
             return fit
@@ -165,7 +162,6 @@ class ChunkedFitter(Fitter):
         return found
 
     def _among(self, held: IndexArray, elements: IndexArray) -> Scaled:
-        """Return columns of the model, as they come from a matrix that holds these."""
         return self.columns.scaled(elements, held)
 
     def _sums_at(self, support: IndexArray, theta: FloatArray, floor: float = 0.0) -> Sums:
@@ -213,7 +209,6 @@ class ChunkedFitter(Fitter):
 
     @cached_property
     def _alone(self) -> tuple[FloatArray, FloatArray]:
-        """Slope and curvature of every sample at the intercept alone."""
         likelihood = self.likelihood
         eta = likelihood.offset + likelihood.intercept_alone[:, None]
         _, slope, curve = likelihood.derivatives(eta)
@@ -236,7 +231,6 @@ class ChunkedFitter(Fitter):
         )
 
     def _first_expansion(self) -> SecondOrderModel:
-        """Return slope and curvature at the intercept alone, from the first pass over the data."""
         design, curve = self.columns, float(self._alone[1].sum())
         squares = curve * design.squared_norms + self.penalties.ridge
         alone, products = self.likelihood.intercept_alone, np.zeros((design.n_features, 1))
@@ -267,7 +261,6 @@ class ChunkedFitter(Fitter):
         return LeastSquares(ColumnArray(np.ascontiguousarray(columns.T)), response, ridge, bounds=bounds)
 
     def _steepest(self, support: IndexArray, parameters: FloatArray) -> float:
-        """The largest curvature of a sample at a fit."""
         if not len(support):
             return float(self._alone[1].max())
         return self._sums_at(support, parameters).steepest
@@ -304,7 +297,7 @@ class ChunkedFitter(Fitter):
 
 @dataclass(frozen=True)
 class TrialPoint:
-    """A point at which sums are computed: a parameter per column and, if there is one more, an intercept."""
+    """Parameters at which sums are computed: one per column and, if there is one more, an intercept."""
 
     columns: Scaled
     theta: FloatArray
@@ -314,7 +307,6 @@ class TrialPoint:
     floor: float = 0.0
 
     def columns_of(self, chunk: FloatArray) -> FloatArray:
-        """The columns, one per row, and a row of ones behind them if there is an intercept."""
         columns = self.columns.of(chunk, _ONE)
         if len(self.theta) == len(columns):
             return columns
@@ -323,7 +315,7 @@ class TrialPoint:
 
 @dataclass(frozen=True)
 class NewtonSums(Reduction):
-    """The sums at several points from one pass over the data; rows are target, weight and offset."""
+    """Sums at several points; rows are target, weight and offset."""
 
     family: tuple[int, float]
     trials: list[TrialPoint]
@@ -369,14 +361,6 @@ class ExpansionSums(Reduction):
 
     The answer is these products (the slope's last), the weighted squares of all columns, and the sums of the
     factors. Rows are target, weight and offset.
-
-    >>> from swapwise.data.mapped import ArrayChunks
-    >>> chunks = ArrayChunks(np.array([[1.0, 0.0], [2.0, 3.0]]), 1)
-    >>> trial = TrialPoint(Scaled(np.array([0]), np.zeros(1), _ONE), np.zeros(1), np.ones(1))
-    >>> reduction = ExpansionSums((families.POISSON, 0.0), trial)
-    >>> chunks.reduce(reduction, np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
-    (array([[5., 6.],
-           [4., 6.]]), array([5., 9.]), array([3., 2.]))
     """
 
     family: tuple[int, float]
@@ -395,7 +379,6 @@ class ExpansionSums(Reduction):
 def _derivatives(
     family: tuple[int, float], eta: FloatArray, target: FloatArray, weight: FloatArray
 ) -> tuple[float, FloatArray, FloatArray]:
-    """Return the log-likelihood, its slope in η, and minus its curvature."""
     slope, curve = np.empty((1, len(eta))), np.empty((1, 1, len(eta)))
     value = families.derivatives(family, eta[None], target, weight, _ONE[None], slope, curve)
     return float(value), slope[0], curve[0, 0]

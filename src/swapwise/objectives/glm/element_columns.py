@@ -71,7 +71,6 @@ class ElementColumns:
         return own_products(self._read, self.begin, len(self._weight), self._weight[None])
 
     def _reduce(self, array: FloatArray, elements: IndexArray) -> None:
-        """Replace columns of elements by their components; those with short components stay as they are."""
         parts = [array[a:b] for a, b in zip(self.begin[:-1], self.begin[1:], strict=True)]
         root = np.sqrt(self._weight)
         for e in elements.tolist():
@@ -91,29 +90,25 @@ class ElementColumns:
         return np.arange(begin[-1]) + np.repeat(self.begin[elements] - begin[:-1], sizes), begin
 
     def _are_all(self, elements: IndexArray) -> bool:
-        """Whether these are all elements, in order."""
         return np.array_equal(elements, np.arange(len(self.begin) - 1))
 
     def of(self, elements: IndexArray) -> FloatArray:
-        """The columns of elements, one per row."""
         if self._array is not None and self._are_all(elements):
             return self._array
         places, _ = self.places(elements)
         return self._read_rows(self._rows[places]) if self._array is None else self._array[places]
 
     def _are_many(self, n_columns: int) -> bool:
-        """Whether it costs less to read all columns than to gather so many."""
         return self._array is None and n_columns * len(self._weight) > MOST_GATHERED
 
     def products(self, elements: IndexArray, vectors: FloatArray) -> FloatArray:
-        """Return products of the columns of elements with vectors, one row per column."""
         places, _ = self.places(elements)
         if self._are_many(len(places)):
             return self._columns.dots(vectors, exact=True).T[self._rows[places]]
         return self.of(elements) @ vectors.T
 
     def own_products_of(self, elements: IndexArray, weights: FloatArray) -> FloatArray:
-        """Return the inner products within elements, a block per vector of weights of the samples."""
+        """The inner products within elements, a block per vector of weights."""
         places, begin = self.places(elements)
         if self._are_single and self._are_many(len(places)):
             squares = np.stack([self._columns.weighted_squares(weight) for weight in weights], axis=1)

@@ -69,17 +69,15 @@ class Family:
 
     @property
     def kernel(self) -> tuple[int, float]:
-        """The number and the parameter that kernels take."""
         return self.number, self.parameter
 
 
 def about_zero(target: FloatArray, weight: FloatArray, eta: FloatArray) -> float:
-    """The intercept that makes the linear predictor zero on average."""
     return -float(eta @ weight) / float(weight.sum())
 
 
 def equal_sums(target: FloatArray, weight: FloatArray, eta: FloatArray) -> float:
-    """The intercept with which means, exponentials of η, have the same sum as the target."""
+    """The intercept at which the means, exponentials of η, have the same sum as the target."""
     total = float(weight @ target)
     if total == 0:
         return about_zero(target, weight, eta)
@@ -87,5 +85,4 @@ def equal_sums(target: FloatArray, weight: FloatArray, eta: FloatArray) -> float
 
 
 def exponential(eta: FloatArray) -> FloatArray:
-    """The mean of a log link, kept within floating point."""
     return np.exp(np.clip(eta, np.log(SMALLEST_MEAN), np.log(LARGEST_MEAN)))

@@ -36,8 +36,6 @@ MOST_GATHERED = 1 << 23
 
 
 class Penalties(NamedTuple):
-    """Penalties on half the square of each coefficient."""
-
     ridge: float
     #: The ridge of each column, plus the penalty for the precision of its numbers
     by_column: FloatArray
@@ -69,16 +67,13 @@ class Fitter(ABC):
 
     @property
     def n_passes(self) -> float | None:
-        """Number of passes over all of the data so far, if it is counted."""
         return None
 
     def penalties_on(self, support: IndexArray) -> FloatArray:
-        """The penalties of a fit: of its columns, and 0 for the intercept."""
         own = self.penalties.by_column[self.groups.members(support)]
         return np.append(own, np.zeros(int(self.likelihood.fit_intercept)))
 
     def bounds_on(self, support: IndexArray) -> CoefficientBounds | None:
-        """The bounds of a fit's parameters, none for the intercept; None if there are no others."""
         own = None if self.bounds is None else self.bounds.restricted(self.groups.members(support))
         if own is None:
             return None
@@ -139,7 +134,6 @@ class Fitter(ABC):
         """
 
     def _hessian_of(self, levels: FloatArray, intercept: FloatArray, chosen: FloatArray) -> FloatArray:
-        """The same, given the columns."""
         likelihood, n_levels = self.likelihood, self.likelihood.n_levels
         fit = np.array([self.columns.combine(level) for level in levels.T])
         curve = likelihood.derivatives(likelihood.offset + fit + intercept[:, None])[2]
@@ -205,7 +199,6 @@ class MemoryFitter(Fitter):
         return {**kept, "_last_point": None}
 
     def chosen(self, support: IndexArray) -> FloatArray:
-        """The columns of a set, one per row, and the intercept's row of ones behind them."""
         columns = self._columns(self.groups.members(support))
         if not self.likelihood.fit_intercept:
             return np.ascontiguousarray(columns)
@@ -231,7 +224,6 @@ class MemoryFitter(Fitter):
         return values, converged
 
     def _parts(self, support: IndexArray, moves: MoveList) -> list[slice]:
-        """Split moves into parts whose columns are gathered together."""
         widest = self.groups.largest * max(1, moves.added.shape[1])
         step = max(1, MOST_GATHERED // (self.likelihood.n_samples * widest) - len(support))
         return [slice(begin, begin + step) for begin in range(0, len(moves), step)]
@@ -334,7 +326,6 @@ class MemoryFitter(Fitter):
     def _class_bounds(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray, least: float
     ) -> FloatArray:
-        """Return bounds by dual points that are shortened where Newton's step leads to no valid outcome."""
         bounds = BlockBounds(self._point(support, theta), self._elements, support, elements)
         bounds.tighten(least)
         return bounds.bound
@@ -404,13 +395,7 @@ class MemoryFitter(Fitter):
 def gains_of_steps(
     slopes: FloatArray, squares: FloatArray, bounds: CoefficientBounds | None = None
 ) -> FloatArray:
-    """Return the gains of Newton steps from zero, one by one, within bounds; 0 where nothing curves.
-
-    >>> gains_of_steps(np.array([1.0, 2.0]), np.array([0.0, 4.0]))
-    array([0. , 0.5])
-    >>> gains_of_steps(np.array([1.0, 2.0]), np.ones(2), CoefficientBounds(np.zeros(2), np.ones(2)))
-    array([0.5, 1.5])
-    """
+    """Return the gains of Newton steps from zero, one by one, within bounds; 0 where nothing curves."""
     steps = np.divide(slopes, squares, out=np.zeros(len(squares)), where=squares > 0)
     if bounds is not None:
         steps = bounds.clip(steps)

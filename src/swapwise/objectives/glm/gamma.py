@@ -103,7 +103,7 @@ class Gamma(GeneralizedLinear):
 
     with weights ω that sum to one, and λ the ``ridge``: the log-likelihood in units of the shape parameter,
     which changes no coefficient. The ridge is the ``alpha`` of scikit-learn's ``GammaRegressor``. Its
-    curvature knows no bounds, so the non-oblivious rule needs a smoothness of your own.
+    curvature is unbounded, so the non-oblivious rule needs a smoothness of your own.
 
     Parameters
     ----------

@@ -82,7 +82,6 @@ class Likelihood:
 
     @property
     def n_levels(self) -> int:
-        """The number of coefficients per column."""
         return self.basis.shape[1]
 
     @property
@@ -94,7 +93,6 @@ class Likelihood:
 
     @property
     def tol(self) -> float:
-        """The rise at which a refit ends."""
         return FIT_TOLERANCE * self.scale
 
     def derivatives(self, eta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -123,12 +121,6 @@ class Likelihood:
 
         ``columns`` has one row per column, and the intercept's ones last. None where outcomes are not
         classes, or there are too many numbers.
-
-        >>> from swapwise.objectives.glm.logistic import LOGISTIC_FAMILY
-        >>> likelihood = Likelihood(LOGISTIC_FAMILY, np.array([0.0, 1.0]))
-        >>> likelihood.margins(np.array([[3.0, 4.0], [1.0, 1.0]])).rows
-        array([[-3., -1.],
-               [ 4.,  1.]])
         """
         basis = self.class_basis
         if basis is None or columns.size * (len(basis) - 1) * self.n_levels > MOST_NUMBERS:
@@ -144,12 +136,10 @@ class Likelihood:
         return Margins(rows, offset, term, self.weight, -self.null)
 
     def most_curvature(self) -> FloatArray | None:
-        """An upper bound on the curvature of each sample, weighted; None if it is unbounded."""
         bound = self.family.most_curvature
         return None if bound is None else self.weight * bound(self.target)
 
     def nothing_on(self, n_columns: int) -> FloatArray:
-        """Initial parameters of a refit: no coefficients, and the intercept alone."""
         theta = np.zeros((n_columns + self.fit_intercept, self.n_levels))
         if self.fit_intercept:
             theta[-1] = self.intercept_alone
@@ -164,7 +154,6 @@ class Likelihood:
         return self._refit(ones, np.zeros(rows), eta, theta, np.zeros(self.n_levels), -np.inf)
 
     def intercept_on(self, eta: FloatArray) -> FloatArray:
-        """The best intercept on top of ``eta``, one number per level; zeros if there is none."""
         return self._intercept_of(self.with_intercept(eta))
 
     def _intercept_of(self, fit: Fit) -> FloatArray:
@@ -229,7 +218,6 @@ class Likelihood:
         fit: Fit,
         bounds: CoefficientBounds | None = None,
     ) -> Fit:
-        """Continue a refit in which plain Newton steps ended before the maximum."""
         if bounds is not None:
             from swapwise.objectives.glm.bounded_refit import refit_within
 

@@ -68,13 +68,6 @@ def newton_steps(
     ``ridge`` is the penalty of each parameter. ``tol`` is the rise at which the steps end. If the value at
     ``theta`` is below ``least``, the steps begin at ``fallback`` instead. ``bounds`` are those of all
     parameters, and θ is within them.
-
-    >>> def sums(point):  # of -(1 - θ)²/2
-    ...     left = 1.0 - point.theta
-    ...     return Sums(-left @ left / 2, left, np.eye(1), 0.0, 1.0, 0.0)
-    >>> steps = newton_steps(np.zeros(1), np.zeros(1), np.zeros(1), -9.0, 1e-9, 9)
-    >>> newton_together([steps], lambda points: [sums(point) for point in points.values()])[0].theta
-    array([[1.]])
     """
     sums = yield EvaluationPoint(theta, np.zeros_like(theta))
     value = sums.value - _penalty(ridge, theta)
@@ -132,7 +125,6 @@ def newton_together(
 def _step(
     hessian: FloatArray, slope: FloatArray, theta: FloatArray, bounds: CoefficientBounds | None
 ) -> tuple[FloatArray, float]:
-    """Return the step to the maximum of the second-order model, and what it may miss of that."""
     if bounds is None:
         return glm.definite_solution(hessian, slope)
     return glm.box_maximum(hessian, slope, bounds.lower - theta, bounds.upper - theta)

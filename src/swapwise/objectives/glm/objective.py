@@ -140,7 +140,6 @@ class GeneralizedLinear(SparseObjective):
 
     @property
     def columns(self) -> Columns:
-        """The columns of the model, centred if there is an intercept."""
         return self.fitter.columns
 
     @override
@@ -200,7 +199,6 @@ class GeneralizedLinear(SparseObjective):
         return theta[:, 0] if self.n_levels == 1 else theta @ self.likelihood.basis.T
 
     def _levels_of(self, coef: FloatArray) -> FloatArray:
-        """Return coefficients by level, one row per column."""
         return coef[:, None] if self.n_levels == 1 else coef @ self.likelihood.basis
 
     def intercept(self, support: Iterable[int]) -> Any:
@@ -219,7 +217,6 @@ class GeneralizedLinear(SparseObjective):
     # -- u at any coefficients ----------------------------------------------------------------------
 
     def _without_intercept(self, coef: FloatArray) -> FloatArray:
-        """Return η at coefficients without an intercept, one row per level."""
         levels = self._levels_of(coef)
         if not levels.any():
             return self.likelihood.offset
@@ -272,12 +269,10 @@ class GeneralizedLinear(SparseObjective):
         return hessian
 
     def _hessian_by_level(self, coef: FloatArray, rows: IndexArray) -> FloatArray:
-        """Return minus the Hessian by level for some columns, without penalty."""
         intercept = self.likelihood.intercept_on(self._without_intercept(coef))
         return self.fitter.hessian(self._levels_of(coef), intercept, rows)
 
     def _penalties_of(self, rows: IndexArray, size: int) -> FloatArray:
-        """The penalty of every coefficient of some columns, which have as many each."""
         return np.repeat(self.fitter.penalties.by_column[rows], size // max(1, len(rows)))
 
     @override
@@ -350,7 +345,6 @@ class GeneralizedLinear(SparseObjective):
         return rounding_of(len(rows), float(self.columns.offsets[rows].max(initial=0.0)))
 
     def _slope_and_curvature(self, support: IndexArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The gradient in the coefficients of grouped elements, and minus the Hessian, by level."""
         rows = rows_of(self, support)
         slope, hessian = self._levels_of(self.gradient_at(coef))[rows], self._hessian_by_level(coef, rows)
         hessian[np.diag_indices(len(hessian))] += self._penalties_of(rows, len(hessian))

@@ -14,7 +14,6 @@ from swapwise.objectives.glm.objective import GeneralizedLinear
 
 
 def read_counts(y: Any, n_samples: int | None) -> FloatArray:
-    """Return checked counts: any numbers that are not negative."""
     return as_vector(y, n_samples, "y", non_negative=True)
 
 
@@ -53,7 +52,7 @@ class Poisson(GeneralizedLinear):
         \quad η = Xw + b + \text{offset},
 
     with weights ω that sum to one, and λ the ``ridge``. The ridge is the ``alpha`` of scikit-learn's
-    ``PoissonRegressor``. Its curvature knows no bounds, so the non-oblivious rule needs a smoothness of your
+    ``PoissonRegressor``. Its curvature is unbounded, so the non-oblivious rule needs a smoothness of your
     own.
 
     Parameters

@@ -45,11 +45,6 @@ class SecondOrderModel:
     ``products`` the mixed second derivatives, one row per column and one column per parameter of the fit, and
     ``hessian`` those of the parameters of the fit with each other, with the ridge. ``gradient`` are the
     slopes in the parameters ``theta`` of the fit; zeros if it is at its maximum.
-
-    >>> slopes, products = np.array([0.0, 2.0]), np.array([[1.0], [0.6]])
-    >>> model = SecondOrderModel(slopes, np.ones(2), products, np.eye(1), np.ones(1))
-    >>> model.left.round(6), model.predicted.round(6)  # 0.8² is left of the other column
-    (array([1.0e-06, 6.4e-01]), array([0.   , 3.125]))
     """
 
     #: Whether ``bound`` is proven, and not just predicted
@@ -84,7 +79,6 @@ class SecondOrderModel:
         self.bound = self.predicted
 
     def along(self, elements: IndexArray) -> SecondOrderModel:
-        """The model along some of the columns."""
         some = copy(self)
         for name in ("slopes", "squares", "coupling", "is_clear", "left", "slope", "predicted", "bound"):
             setattr(some, name, getattr(self, name)[elements])
@@ -122,7 +116,6 @@ class SecondOrderModel:
         return best
 
     def _spread(self, places: IndexArray) -> FloatArray:
-        """Return how the loss of dropping parameters grows with their squares."""
         spread: FloatArray = 1.0 / np.maximum(np.diag(self.inverse)[places], np.finfo(float).tiny)
         return spread
 
@@ -232,7 +225,6 @@ class AdditionBounds(SecondOrderModel):
             self._bound_crudely()
 
     def _along(self, weight: FloatArray, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return weighted squares of the columns, and their products with vectors, one column per vector."""
         columns, elements = self._columns, self._elements
         if FEW_OF * len(elements) > columns.n_features:
             return columns.weighted_squares(weight)[elements], columns.dots(vectors, exact=True).T[elements]
@@ -240,7 +232,6 @@ class AdditionBounds(SecondOrderModel):
         return np.einsum("js,js,s->j", few, few, weight), few @ vectors.T
 
     def _bound_crudely(self) -> None:
-        """Bound the residuals of columns by the largest entries of columns and projections."""
         self._step = self.inverse @ self._gradient
         self._reach = float(np.abs(self._step @ self._chosen).max(initial=0.0))
         longest = np.sqrt((self._chosen**2).sum(axis=0).max(initial=0.0))
@@ -250,7 +241,6 @@ class AdditionBounds(SecondOrderModel):
         self._bound(np.arange(len(self._elements)), self._columns.largest_entries[self._elements] + explained)
 
     def _bound(self, rows: IndexArray, farthest: FloatArray) -> None:
-        """Set bounds, given bounds on the largest entries of the residuals of columns."""
         zeta = self._reach + np.abs(self.slope[rows]) / self.left[rows] * farthest
         is_bounded = self.is_clear[rows] & (zeta < 1)
         bounded = rows[is_bounded]
@@ -312,7 +302,6 @@ class WeightedCrossProducts(NamedTuple):
         )
 
     def of(self, places: IndexArray, unit: float) -> WeightedCrossProducts:
-        """Those of some columns, in other units."""
         gram = self.gram[np.ix_(places, places)]
         return WeightedCrossProducts(gram / unit, self.with_response[places] / unit, self.square / unit)
 

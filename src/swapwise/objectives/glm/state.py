@@ -23,8 +23,6 @@ ROOM = 1e-10
 
 
 class GeneralizedLinearState(SparseState):
-    """The parameters of a fit, from which moves are refitted by a few Newton steps each."""
-
     objective: GeneralizedLinear
     _theta: FloatArray  # a row for each chosen column, then the intercept
     _scored: dict[tuple[int, int], float]  # gains of swaps from this set
@@ -50,7 +48,6 @@ class GeneralizedLinearState(SparseState):
         self._settle(support)
 
     def _parameters_on(self, support: IndexArray) -> FloatArray:
-        """Return initial parameters on another set: those of elements in both sets, else zeros."""
         objective = self.objective
         before, after = rows_of(objective, self.support), rows_of(objective, support)
         rows = np.zeros((objective.n_features, objective.n_levels))
@@ -162,7 +159,6 @@ class GeneralizedLinearState(SparseState):
         return predicted
 
     def _refit_without(self, gone: int, rows: IndexArray, added: IndexArray, refits: BoundedRefits) -> None:
-        """Refit those swaps that drop one element and may yet be the best."""
         if not len(rows):
             return
         rest = self.support[self.support != gone]
@@ -187,7 +183,6 @@ class BoundedRefits:
 
     @property
     def least(self) -> float:
-        """The least bound of moves that are refitted."""
         return self._incumbent - ROOM * magnitude(self._state)
 
     def refit(self, rows: IndexArray) -> None:
@@ -203,7 +198,6 @@ class BoundedRefits:
             self._done.update(rows[np.concatenate(known) > -np.inf].tolist())
 
     def _are_quick(self, count: int) -> bool:
-        """Whether some refits are so fast that the clock need not be checked between them."""
         objective = self._state.objective
         seconds = objective.likelihood.newton_seconds(self._state._theta.size)
         return objective.scoring == "pass" or count * seconds < PIECE_SECONDS
@@ -212,7 +206,6 @@ class BoundedRefits:
         return self._listed.take(np.array(sorted(self._done), dtype=np.intp))
 
     def run_all(self, predicted: FloatArray) -> None:
-        """Refit the first few, and then those that are predicted to gain more than the best so far."""
         best_first = np.argsort(-predicted, kind="stable")
         self.refit(best_first[: self.first])
         others = best_first[self.first :]
@@ -221,7 +214,6 @@ class BoundedRefits:
     def run(
         self, rows: IndexArray, predicted: FloatArray, bound: FloatArray, size: int | None = None
     ) -> None:
-        """Refit moves, largest predicted gain first, until none of the rest can be the best."""
         size = self.first if size is None else size
         best_first = np.argsort(-predicted, kind="stable")
         rows, bound = rows[best_first], bound[best_first]

@@ -56,7 +56,6 @@ class QRFactor(NamedTuple):
     to_coefficients: FloatArray
 
     def left_of(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the residuals of columns, one per row, and their coefficients."""
         rest = np.zeros((len(columns), self.vectors.shape[1]))
         rest[:, : columns.shape[1]] = columns
         along = np.zeros((len(columns), len(self.vectors)))
@@ -68,8 +67,6 @@ class QRFactor(NamedTuple):
 
 
 class ColumnFit(NamedTuple):
-    """The columns of a set, and the fit on them."""
-
     columns: FloatArray  # one per row
     inverse: FloatArray  # C, of their Gram matrix plus the penalty
     weights: FloatArray
@@ -113,9 +110,6 @@ def fit_by_columns(
     """Return the best coefficients within bounds, where inner products of the columns have lost their digits.
 
     The active-set method of ``kernels.bounded_swaps``, with orthogonal factors in place of inner products.
-
-    >>> fit_by_columns(np.eye(2), np.array([3.0, -1.0]), np.zeros(2), np.full(2, 2.0), np.zeros(2))
-    array([2., 0.])
     """
     coef, lengths = np.clip(start, low, high), np.linalg.norm(columns, axis=0)
     is_free = (low < coef) & (coef < high)
@@ -160,7 +154,6 @@ def factor(
 def qr_factor_of(
     columns: FloatArray, lengths: FloatArray, penalty: FloatArray
 ) -> tuple[QRFactor, FloatArray]:
-    """Return the QR factors of columns, one per row, and the R of columns of unit length."""
     lengths = np.where(lengths == 0, 1.0, lengths)
     below = np.sqrt(penalty) / lengths
     below[(penalty == 0) & ~columns.any(axis=1)] = 1.0  # a column of zeros: its coefficient is zero
@@ -281,7 +274,7 @@ class ActiveSet:
 
     @property
     def corr(self) -> FloatArray:
-        """The inner products of all columns with the residual."""
+        """c: the inner products of all columns with the residual."""
         if self._corr is None:
             assert self._factor is not None
             if not self.size:
@@ -304,19 +297,18 @@ class ActiveSet:
 
     @property
     def sigma(self) -> FloatArray:
-        """The squared length of each column that the chosen ones do not explain, plus the ridge."""
+        """σ: the squared length of each column that the chosen ones do not explain, plus the ridge."""
         if self._coupling is None:
             self._couple()
         return self._sigma
 
     def apply(self, move: Move) -> None:
-        """Make a move: one sweep per element that leaves or enters, or new factors for many."""
         few = len(move.added) + len(move.dropped) <= SWEEPS_BEFORE_REBUILD
         if not few or self._coupling is None or self.objective.design.is_float32:
             self.support = move.result(self.support)
             self._rebuild()
             return
-        corr = self.corr  # while the factors that it follows from are at hand
+        corr = self.corr  # computed from the factors, which change below
         assert len(corr) == self.objective.n
         self._factor = None
         self.support = Move(dropped=move.dropped).result(self.support)
@@ -335,12 +327,10 @@ class ActiveSet:
         return self.objective.design.products(self.elements[: self.size]).T
 
     def with_others(self, others: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the chosen columns by slots, other columns, and y, in the same coordinates."""
         shown = None if self._factor is None else self._factor.columns
         return self.objective.design.view_of_both(self.elements[: self.size], others, shown)
 
     def refine(self, elements: IndexArray) -> None:
-        """Recompute σ, c and B of some columns from their residuals."""
         size, chosen = self.size, self.elements[: self.size]
         penalty = self.objective.penalty
         basis, columns, y = self.with_others(elements)
@@ -407,7 +397,6 @@ class ActiveSet:
         self._updates += 1
 
     def _likely(self) -> IndexArray:
-        """Return the columns that are most likely to be added next."""
         gain = self.corr**2 / np.maximum(self.sigma, np.finfo(float).tiny)
         gain[self.elements[: self.size]] = 0.0
         return np.argsort(-gain, kind="stable")[:LIKELY]
@@ -425,7 +414,6 @@ class ActiveSet:
         self._factor, self._corr, self._coupling = factor, None, None
 
     def _couple(self) -> None:
-        """Compute B and σ of all columns."""
         objective, factor, size = self.objective, self._factor, self.size
         assert factor is not None
         self._coupling = np.zeros((objective.n, len(self.weights)))
@@ -458,7 +446,6 @@ class ActiveSet:
         self._corr = corr if self._corr is None else self._corr
 
     def _refine_small(self) -> None:
-        """Recompute the quantities of columns with small residuals."""
         small = np.flatnonzero((self.sigma < self.small_share * self.objective.squares) & (self.slot < 0))
         for begin in range(0, len(small), AT_ONCE):
             self.refine(small[begin : begin + AT_ONCE])
@@ -469,7 +456,6 @@ class ActiveSet:
         self.inverse = np.zeros((slots, slots))
 
     def _reserve(self, size: int) -> None:
-        """Make room for ``size`` slots, twice as many as before when there are too few."""
         if size <= len(self.weights):
             return
         old = self.elements, self.weights, self.inverse, self.coupling
@@ -480,7 +466,6 @@ class ActiveSet:
             after[tuple(slice(0, length) for length in before.shape)] = before
 
     def _drifted(self) -> bool:
-        """Whether rounding has spoilt the factors, so that the residual correlates with chosen columns."""
         chosen = self.elements[: self.size]
         expected = self.objective.penalty[chosen] * self.weights[: self.size]
         scale = np.sqrt(self.objective.squares[chosen] * self.objective.total)

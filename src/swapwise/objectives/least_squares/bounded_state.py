@@ -58,7 +58,6 @@ class BoundedLeastSquaresState(LeastSquaresState):
 
     @property
     def _products(self) -> FloatArray:
-        """The inner products of the chosen columns by slot, with penalties on the diagonal."""
         if self._gram is None:
             self._gram = self.objective.products_among(self._chosen)
         return self._gram
@@ -167,7 +166,6 @@ class BoundedLeastSquaresState(LeastSquaresState):
         return Found(grid.move(index), gain / total) if index >= 0 else None
 
     def _problem(self) -> tuple[tuple[Any, ...], float]:
-        """Return the arguments of kernels that score moves."""
         objective, with_y = self.objective, self.objective.products_with_y
         arrays = (
             *self._quantities(),
@@ -231,7 +229,6 @@ class BoundedLeastSquaresState(LeastSquaresState):
     def _in_order(
         moves: MoveList, bounds: FloatArray, least: float | FloatArray
     ) -> Iterator[tuple[MoveList, float]]:
-        """Yield moves one by one, the largest bounds first, until none may gain more than ``least``."""
         for place in np.argsort(-bounds, kind="stable").tolist():
             if bounds[place] <= least:
                 return

@@ -22,14 +22,6 @@ class Exploration:
     """Local optima of all columns, under laminar limits, found among few candidates at a time.
 
     See ``kernels/exploration.hpp``. Values are of single precision.
-
-    >>> from swapwise import LeastSquares, Uniform
-    >>> explored = Exploration(LeastSquares(np.eye(3), [2.0, 1.0, 0.0]), Uniform(3, 1))
-    >>> support, value, is_settled = explored.search_once(np.array([2]))
-    >>> support, round(value, 6), is_settled
-    (array([0]), 0.8, True)
-    >>> explored.better(np.array([0]), 0.8, 10, np.inf) is None
-    True
     """
 
     def __init__(
@@ -58,7 +50,6 @@ class Exploration:
     def better(
         self, support: IndexArray, value: float, most_failures: int, most_work: float
     ) -> tuple[IndexArray, float] | None:
-        """Perturb a local optimum until a better one is found, or failures or work reach their limit."""
         found = exploration.better(self._search, support, value, most_failures, most_work)
         return found if found[1] > value else None
 

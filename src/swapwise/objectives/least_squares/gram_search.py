@@ -70,7 +70,6 @@ class GramSearch:
         self._names: list[int] = elements.tolist()
 
     def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
-        """Return a constraint in the form that kernels take."""
         fixed, tree = np.zeros(system.n, dtype=bool), system.laminar_tree()
         fixed[system.forced] = True
         assert tree is not None
@@ -128,7 +127,6 @@ class GramSearch:
         return found
 
     def _likely(self, tableau: tuple[Any, ...], most: int) -> IndexArray:
-        """Return columns that are likely to be added next: those that would add most to the chosen ones."""
         corr, sigma = tableau[5:7]
         scores = corr**2 / np.maximum(sigma, self._floor + TINY)
         if self._gram is not None:

@@ -114,7 +114,6 @@ class GroupLeastSquaresState(SparseState):
 
     @property
     def least_loss(self) -> float:
-        """The loss of dropping the weakest chosen element; 0 if there is none."""
         losses = self._drops(self.support)[-1]
         return float(losses.min()) / self._blocks.plain.total if len(losses) else 0.0
 
@@ -159,7 +158,6 @@ class GroupLeastSquaresState(SparseState):
         return np.maximum(self.gains(moves).max(axis=1, initial=0.0), 0.0)
 
     def _grid_gains(self, moves: SwapGrid, least: float, tie: float) -> FloatArray:
-        """Return the gains of a grid; minus infinity where they are less than the best or ``least``."""
         total = self._blocks.plain.total
         blocks, drops = self._all_quantities(), self._drops(moves.drops)
         gains, evaluated = kernels.grid_gains(moves.feasible, blocks, drops, True, least * total, tie, total)
@@ -189,7 +187,6 @@ class GroupLeastSquaresState(SparseState):
         return Run(steps or ())
 
     def _all_quantities(self) -> tuple[Any, ...]:
-        """Return the arguments of kernels for every element."""
         if self._quantities is None:
             basis, blocks = self._basis, self._blocks
             coupling = np.ascontiguousarray(basis.coupling[blocks.rows, : basis.size])
@@ -200,11 +197,9 @@ class GroupLeastSquaresState(SparseState):
         return self._quantities
 
     def _floor(self) -> FloatArray:
-        """Return the squared lengths below which residuals of columns are mostly rounding."""
         return self._basis.small_share * self._blocks.plain.squares[self._blocks.rows]
 
     def _drops(self, elements: IndexArray) -> tuple[Any, ...]:
-        """Return the arguments of kernels for elements that can be dropped."""
         basis, blocks = self._basis, self._blocks
         sizes = np.diff(blocks.begin)[elements]
         first, slots = offsets_of(sizes), basis.slot[blocks.rows_of(elements)]

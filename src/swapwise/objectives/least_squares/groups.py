@@ -34,11 +34,7 @@ if TYPE_CHECKING:
 
 
 class Blocks(NamedTuple):
-    """The columns that a search uses, element by element.
-
-    They have the same span as the columns of the elements. Where columns of a group are dependent, they are
-    fewer.
-    """
+    """The columns that a search uses: where columns of a group are dependent, fewer with the same span."""
 
     #: Least squares on the columns one by one
     plain: LeastSquares
@@ -52,7 +48,6 @@ class Blocks(NamedTuple):
     fragile: BoolArray
 
     def rows_of(self, elements: IndexArray) -> IndexArray:
-        """The columns of elements, one element after the other."""
         parts = [self.rows[self.begin[e] : self.begin[e + 1]] for e in elements]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
 
@@ -231,7 +226,6 @@ class GroupLeastSquares(LeastSquares):
 
 
 def _blocks(plain: LeastSquares, begin: IndexArray, rows: IndexArray) -> Blocks:
-    """Return columns as they are, with the inner products within each element."""
     design = plain.design
     own = own_products(lambda a, b: design.columns(rows[a:b]), begin, design.n_samples)
     at = offsets_of(np.diff(begin) ** 2)

@@ -28,13 +28,7 @@ class LocalOptima(NamedTuple):
 
 
 class SinglePrecision:
-    """Searches of a least-squares model under laminar limits, in single precision, for candidate sets.
-
-    >>> from swapwise import LeastSquares, Uniform
-    >>> searches = SinglePrecision(LeastSquares(np.eye(3), [2.0, 1.0, 0.0]), Uniform(3, 1))
-    >>> searches.local_optima([np.array([2])], 0, np.random.default_rng(0)).sets
-    [array([0])]
-    """
+    """Searches of a least-squares model under laminar limits, in single precision, for candidate sets."""
 
     def __init__(self, model: LeastSquares, system: Constraint) -> None:
         tree, fixed, factors = system.laminar_tree(), np.zeros(system.n, dtype=bool), unit_factors(model)
@@ -57,7 +51,6 @@ class SinglePrecision:
 
 
 def unit_factors(objective: LeastSquares) -> FloatArray:
-    """Return the factors that scale columns to length 1, the penalties included."""
     squares = objective.squares
     factors: FloatArray = 1.0 / np.sqrt(np.where(squares > 0, squares, 1.0))
     return factors

@@ -56,7 +56,6 @@ class _GramBlock(NamedTuple):
     gram: FloatArray
 
     def part(self, elements: IndexArray) -> FloatArray | None:
-        """Return the inner products of some of the columns; None if not all of these are here."""
         if not np.isin(elements, self.elements).all():
             return None
         order = np.argsort(self.elements)
@@ -66,7 +65,6 @@ class _GramBlock(NamedTuple):
     def moved_to(
         self, elements: IndexArray, read: Callable[[IndexArray, IndexArray], FloatArray]
     ) -> _GramBlock:
-        """Return the block of other columns; ``read`` multiplies those that are new by all of them."""
         _, where, here = np.intersect1d(elements, self.elements, return_indices=True)
         gram = np.empty((len(elements), len(elements)))
         gram[np.ix_(where, where)] = self.gram[np.ix_(here, here)]
@@ -334,6 +332,7 @@ class LeastSquares(SparseObjective):
 
     @cached_property
     def unit_columns(self) -> Any:
+        """The compiled source of products of columns of length 1."""
         from swapwise.objectives.least_squares.exploration import columns_of
 
         return columns_of(self)
@@ -365,8 +364,6 @@ class LeastSquares(SparseObjective):
         return number
 
     def _gram_of(self, elements: IndexArray, likely: Likely | None) -> FloatArray:
-        """Return inner products of some columns; those read last time are not read again."""
-
         def read(new: IndexArray, others: IndexArray) -> FloatArray:
             if len(new) <= FEW and new is not others:
                 # All products of few columns in one pass: those chosen later need them, too.
@@ -387,7 +384,6 @@ class LeastSquares(SparseObjective):
         return min(fitted, self._explained_in_full(support, clock))
 
     def _explained_in_full(self, support: IndexArray, clock: Clock | None) -> float:
-        """Return an upper bound on R², whatever the coefficients are."""
         samples = self.design.n_samples
         if not len(support) or min(len(support), samples) > EIGENVALUES_UP_TO:
             return 1.0 if len(support) else 0.0
@@ -475,14 +471,12 @@ def is_by_column(objective: object) -> TypeGuard[LeastSquares]:
 
 
 def _read(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Design:
-    """Return the columns and their target as users give them, scaled by the weights."""
     if isinstance(X, Design) and sample_weight is not None:
         raise ValueError("sample_weight must be given to the design, which X is, not beside it")
     return _checked(X.aimed_at(y) if isinstance(X, Design) else open_design(X, y, sample_weight))
 
 
 def _checked(design: Design) -> Design:
-    """Refuse a design or a target that least squares cannot handle, and warn of a target of zeros."""
     if design.leaves_weights_out:
         raise ValueError("X must be a design whose rows are scaled by their weights, got scale_rows=False")
     require_scale(np.abs(design.target).max(keepdims=True), "y")

@@ -34,7 +34,6 @@ MOST_MATROIDS = 32
 
 
 def can_pair(state: LeastSquaresState, moves: LargerExchanges) -> bool:
-    """Whether the best of larger moves is found without listing them."""
     few = moves.alone.circuits.of.shape[1] <= MOST_MATROIDS
     return moves.n_added == 2 and few and state._basis.is_plain
 
@@ -95,7 +94,6 @@ class PairSearch:
         return np.flatnonzero(found)
 
     def _products(self, first: int) -> FloatArray:
-        """Return the inner products of residuals of some candidates with all later ones."""
         rest = self._candidates[first:]
         products = self._state.objective.design.gram(rest[:AT_ONCE], rest)
         products -= self._in_common[first : first + AT_ONCE] @ self._coupling[first:].T
@@ -104,7 +102,6 @@ class PairSearch:
     def _next(
         self, first: int, products: FloatArray, row: int, least: float
     ) -> tuple[int, MoveList, FloatArray]:
-        """Return where to continue, and moves that gain ``least``, if they lead to independent sets."""
         size = self._moves.alone.widths[1]
         end, close, *listed = pairs.find(
             self._problem, self._circuits, products[row:, row:], first + row, size, least, CLOSE, MOST_MOVES
@@ -115,7 +112,6 @@ class PairSearch:
         return end - first, MoveList(self._candidates[added], drops[dropped]), gains
 
     def _close(self, close: IndexArray, least: float) -> Iterator[Any]:
-        """Yield the same for pairs of nearly collinear columns, computed from the columns themselves."""
         if not len(close):
             return
         state, size = self._state, self._moves.alone.widths[1]
@@ -146,7 +142,6 @@ class PairSearch:
             )
 
     def _best_of(self, moves: MoveList, gains: FloatArray, incumbent: float, budget: Budget) -> Found | None:
-        """Return the best of moves that lead to an independent set and gain more than ``incumbent``."""
         state, best = self._state, dict[Move, float]()
         tie = TIE * magnitude(state)
         for index in np.argsort(-gains, kind="stable").tolist():

@@ -81,7 +81,6 @@ class LeastSquaresState(SparseState):
 
     @property
     def corr(self) -> FloatArray:
-        """The inner products of all columns with the residual of y."""
         return self._basis.corr
 
     @property
@@ -107,7 +106,6 @@ class LeastSquaresState(SparseState):
         return self.objective.restricted(elements, partial(self._likely, elements))
 
     def _likely(self, elements: IndexArray) -> IndexArray | None:
-        """Return elements that are likely to join the given ones."""
         if not len(self.support):
             return None
         scores = self.screening_scores()
@@ -150,7 +148,6 @@ class LeastSquaresState(SparseState):
         return found
 
     def _are_cheap(self, moves: MoveBatch) -> bool:
-        """Whether moves are not refitted, as large ones from a set of nearly collinear columns are."""
         return self._basis.is_plain or moves.to_list().are_swaps()
 
     def _best_of_grid(self, moves: SwapGrid) -> tuple[int, float]:
@@ -208,7 +205,6 @@ class LeastSquaresState(SparseState):
 
     @property
     def least_loss(self) -> float:
-        """The loss of dropping the weakest chosen element; 0 if there is none."""
         size = self._basis.size
         losses = self.weights**2 / np.diag(self._basis.inverse)[:size]
         return float(losses.min(initial=np.inf)) / self.objective.total if size else 0.0
@@ -300,7 +296,6 @@ class LeastSquaresState(SparseState):
         return added, places, np.minimum(across, len(common)), products
 
     def _left_together(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        """Return inner products of the residuals of some columns and others, given the chosen ones."""
         coupling = self._basis.coupling[first, : self._basis.size]
         if len(second) <= MANY_APART * len(first) and not self.objective.design.is_float32:
             gram = self.objective.design.products(second)

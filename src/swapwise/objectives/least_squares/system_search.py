@@ -109,7 +109,6 @@ class PackingSearch(GramSearch):
         *,
         drops: bool = True,
     ) -> Any:
-        """Make the best moves that add nothing barred, without drops unless ``drops`` allows them."""
         fixed, never = np.zeros((2, len(self._squares)), dtype=bool)
         fixed[self._system.forced] = never[barred] = True
         problem = *self._products(), self._squares, self._floor, tuple(limits), fixed, never, drops
@@ -159,7 +158,6 @@ class MaskSearch(PackingSearch):
         return self._larger_move(tableau, chosen, found)
 
     def _larger_move(self, tableau: tuple[Any, ...], chosen: IndexArray, otherwise: Any) -> Any:
-        """Make the best move beyond one for one, if it gains enough."""
         best, least = None, np.array(self._tol * self._total)
         moves = LargerMoves(self._limits[0], chosen)
         for listed, gains in moves.search(lambda some: self._gains(tableau, some), least):
@@ -224,6 +222,5 @@ class CircuitSearch(PackingSearch):
 
 
 def _asks_one_by_one(system: Constraint) -> bool:
-    """Whether a constraint, or a part of it, finds swaps by testing each of them."""
     made_of: tuple[Constraint, ...] = getattr(system, "_made_of", ())
     return type(system)._swap_mask is Constraint._swap_mask or any(map(_asks_one_by_one, made_of))
