@@ -181,7 +181,7 @@ class State:
 
     def resolution(self, tol: float) -> float:
         """Return the least gain that counts: ``tol`` times the value, and more than rounding."""
-        return tol * magnitude(self)
+        return tol * self.magnitude
 
     def apply(self, move: Move) -> None:
         """Make a move."""
@@ -191,10 +191,6 @@ class State:
         self.support = support
         self.value = float(self.objective._value(support))
         self.n_evaluations += 1
-
-
-def magnitude(state: State) -> float:
-    return state.magnitude
 
 
 #: Drops moves of a batch that gain less than a given amount
@@ -226,8 +222,8 @@ def best_of_batches(
         cheap = costs_little(state, kept) if are_cheap is None else are_cheap(kept)
         for piece in budget.pieces([kept], cheap):
             scored = state.gains(piece) if scores is None else scores(piece)
-            index, score = piece.best(scored, magnitude(state))
-            if index >= 0 and is_better(score, found, incumbent, magnitude(state)):
+            index, score = piece.best(scored, state.magnitude)
+            if index >= 0 and is_better(score, found, incumbent, state.magnitude):
                 found = Found(piece.move(index), score)
                 budget.keep([Step(found.move, state.value + score)], score)
     return found
@@ -253,8 +249,8 @@ def _best_larger(
         return np.concatenate([np.empty(0), *(scores(piece) for piece in pieces)])
 
     for listed, scored in moves.search(checked, least):
-        index, score = listed.best(scored, magnitude(state))
-        if is_better(score, found, incumbent, magnitude(state)):
+        index, score = listed.best(scored, state.magnitude)
+        if is_better(score, found, incumbent, state.magnitude):
             found = Found(listed.move(index), score)
             least[()] = score
             budget.keep([Step(found.move, state.value + score)], score)

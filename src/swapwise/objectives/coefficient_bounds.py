@@ -43,23 +43,28 @@ class CoefficientBounds:
     def at_bound(self, coef: FloatArray) -> BoolArray:
         return (coef <= self.lower) | (coef >= self.upper)
 
-    def moved(self, coef: FloatArray, step: FloatArray, length: float = 1.0) -> FloatArray:
-        """Return coefficients after a step; a whole step to a bound ends exactly there, despite rounding.
-
-        >>> signs = read_bounds(None, positive=True, n=2)
-        >>> signs.moved(np.array([0.1, 0.3]), np.array([-0.1, -0.4]))
-        array([0., 0.])
-        """
-        moved = coef + length * step
-        if length == 1:
-            moved = np.where(step == self.upper - coef, self.upper, moved)
-            moved = np.where(step == self.lower - coef, self.lower, moved)
-        return self.clip(moved)
-
     def projected(self, gradient: FloatArray, coef: FloatArray) -> FloatArray:
         """Return a gradient with zeros where a bound blocks the coefficient."""
         stuck = ((gradient < 0) & (coef <= self.lower)) | ((gradient > 0) & (coef >= self.upper))
         return np.where(stuck, 0.0, gradient)
+
+
+def moved_within(
+    bounds: CoefficientBounds | None, coef: FloatArray, step: FloatArray, length: float = 1.0
+) -> FloatArray:
+    """Return coefficients after a step; a whole step to a bound ends exactly there, despite rounding.
+
+    >>> signs = read_bounds(None, positive=True, n=2)
+    >>> moved_within(signs, np.array([0.1, 0.3]), np.array([-0.1, -0.4]))
+    array([0., 0.])
+    """
+    moved = coef + length * step
+    if bounds is None:
+        return moved
+    if length == 1:
+        moved = np.where(step == bounds.upper - coef, bounds.upper, moved)
+        moved = np.where(step == bounds.lower - coef, bounds.lower, moved)
+    return bounds.clip(moved)
 
 
 def read_bounds(

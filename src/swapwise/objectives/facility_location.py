@@ -94,7 +94,7 @@ class FacilityLocationState(SwapState):
         self._server = np.full(clients, NOTHING, dtype=np.intp)
         self._deputy = np.full(clients, NOTHING, dtype=np.intp)
         self._similarity = objective._by_element
-        self._offer(support, np.arange(clients))
+        self._update_best(support, np.arange(clients))
         super().__init__(objective, support)
 
     @override
@@ -104,8 +104,8 @@ class FacilityLocationState(SwapState):
             clients = np.flatnonzero(left)
             self._best[clients] = self._second[clients] = 0.0
             self._server[clients] = self._deputy[clients] = NOTHING
-            self._offer(np.setdiff1d(self.support, move.dropped), clients)
-        self._offer(np.asarray(move.added, dtype=np.intp), np.arange(self.objective.n_clients))
+            self._update_best(np.setdiff1d(self.support, move.dropped), clients)
+        self._update_best(np.asarray(move.added, dtype=np.intp), np.arange(self.objective.n_clients))
         super().apply(move)
 
     @override
@@ -114,7 +114,7 @@ class FacilityLocationState(SwapState):
         self.value = float(self._best.sum())
         self.n_evaluations += 1
 
-    def _offer(self, elements: IndexArray, clients: IndexArray) -> None:
+    def _update_best(self, elements: IndexArray, clients: IndexArray) -> None:
         best, second = self._best[clients], self._second[clients]
         server, deputy = self._server[clients], self._deputy[clients]
         for element in elements:

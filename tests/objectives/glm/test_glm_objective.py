@@ -17,7 +17,7 @@ from swapwise.clock import Budget
 from swapwise.data.open import open_design
 from swapwise.moves import MoveList
 from swapwise.moves import move_between as move_to
-from swapwise.objectives.base import State, magnitude
+from swapwise.objectives.base import State
 from tests.objectives.glm.targets import TARGETS
 
 SEPARABLE = pytest.mark.filterwarnings("ignore:the classes are separable")
@@ -255,7 +255,7 @@ def test_the_best_move_is_never_left_out(f, data):
     listed = grid.to_list()
     gains = State.gains(state, listed)
     found = state.find_best([grid], 0.0, Budget())
-    _, gain = listed.best(gains, magnitude(state))
+    _, gain = listed.best(gains, state.magnitude)
     if gain > 1e-8 * f.scale:
         best = gains[[move == found.move for move in listed.moves()]]
         assert best == pytest.approx(gain, abs=1e-9 * f.scale)

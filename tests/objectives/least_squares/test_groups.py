@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import swapwise as sw
 from swapwise.clock import Budget
 from swapwise.moves import Move, MoveList
-from swapwise.objectives.base import SparseObjective, State, magnitude
+from swapwise.objectives.base import SparseObjective, State
 from swapwise.objectives.least_squares.gram_search import BlockSearch
 
 quiet = pytest.mark.filterwarnings("ignore")
@@ -68,7 +68,7 @@ def test_the_best_move_is_found(f, data):
     limit = max(1, len(support) + data.draw(st.integers(0, 1)))
     (grid,) = sw.Uniform(f.n, limit).moves(state.support)
     gains = refitted(state, grid)
-    _, best = grid.best(gains, magnitude(state))
+    _, best = grid.best(gains, state.magnitude)
     found = state.find_best([grid], 1e-7, Budget())
     if best > 2e-7:
         assert found is not None

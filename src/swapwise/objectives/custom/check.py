@@ -141,17 +141,17 @@ class Inspection:
     # -- derivatives --------------------------------------------------------------------------------
 
     def check_gradient(self, point: FloatArray) -> None:
-        said = self._gradient(point)
+        given = self._gradient(point)
         pairs = [_differences(self._value, point, j, self.size) for j in range(self.n_coef)]
         found, doubt = np.array(pairs, dtype=np.float64).T
         room = doubt + SLOPE_TOLERANCE * (np.maximum(self.steep, np.abs(found)) + 1e-3 * self.steepest)
-        excess = np.abs(said - found) - room
+        excess = np.abs(given - found) - room
         if (excess > 0).any():
             worst = int(np.argmax(excess))
-            opposite = bool((np.abs(said + found) <= room).all())
+            opposite = bool((np.abs(given + found) <= room).all())
             raise ValueError(
                 f"the gradient is wrong at coordinate {worst}{_and_others(excess)}: gradient_at says "
-                f"{said[worst]:.6g}, differences of value_at say {found[worst]:.6g} (at {short(point)})"
+                f"{given[worst]:.6g}, differences of value_at say {found[worst]:.6g} (at {short(point)})"
                 f"{'; every sign is the wrong one: is it that of a loss?' if opposite else ''}"
             )
 
@@ -206,18 +206,18 @@ class Inspection:
     ) -> str:
         if self.objective.groups is not None:  # it is by element
             return ""
-        said = np.asarray(self.objective.hessian_at(point, places))
-        if said.shape != found.shape:
-            raise ValueError(f"hessian_at must return an array of shape {found.shape}, got {said.shape}")
+        given = np.asarray(self.objective.hessian_at(point, places))
+        if given.shape != found.shape:
+            raise ValueError(f"hessian_at must return an array of shape {found.shape}, got {given.shape}")
         lengths = np.sqrt(np.abs(np.diag(found)))
         room = CURVATURE_TOLERANCE * (np.outer(lengths, lengths) + 1e-3 * np.abs(found).max())
-        excess = np.abs(said - found) - doubt - room
+        excess = np.abs(given - found) - doubt - room
         if not (excess > 0).any():
             return ""
         i, j = np.unravel_index(int(np.argmax(excess)), excess.shape)
         return (
             f"the Hessian is wrong at coordinates {places[i]} and {places[j]}{_and_others(excess)}: "
-            f"hessian_at (minus the Hessian) says {said[i, j]:.6g}, differences of gradient_at say "
+            f"hessian_at (minus the Hessian) says {given[i, j]:.6g}, differences of gradient_at say "
             f"{found[i, j]:.6g}"
         )
 

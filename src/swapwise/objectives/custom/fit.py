@@ -12,7 +12,7 @@ from swapwise.clock import Clock
 from swapwise.kernels import glm
 from swapwise.numerics import SUM
 from swapwise.objectives.base import embed
-from swapwise.objectives.coefficient_bounds import CoefficientBounds
+from swapwise.objectives.coefficient_bounds import moved_within
 
 if TYPE_CHECKING:
     from swapwise.objectives.custom.objective import CustomObjective
@@ -110,7 +110,7 @@ class Ascent:
     def _ascend(self, step: FloatArray, rise: float) -> bool:
         length = 1.0
         while length >= SHORTEST_SHARE:
-            ahead = _moved(self.point, step, length, self.bounds)
+            ahead = moved_within(self.bounds, self.point, step, length)
             value, slope = self._evaluate(ahead)
             if value >= self.value + 1e-4 * length * rise - SUM * self.size:
                 self.point, self.value, self.slope = ahead, value, slope
@@ -155,12 +155,6 @@ class Ascent:
                 "is it concave? a ridge helps"
             )
         return (value, slope[self.support]) if np.isfinite(value) else (-np.inf, np.zeros(len(point)))
-
-
-def _moved(
-    point: FloatArray, step: FloatArray, length: float, bounds: CoefficientBounds | None
-) -> FloatArray:
-    return point + length * step if bounds is None else bounds.moved(point, step, length)
 
 
 def _newton_step(curvature: FloatArray, slope: FloatArray) -> FloatArray:

@@ -153,16 +153,13 @@ class ChunkedFitter(Fitter):
     def _sums(self, needed: IndexArray, points: list[_Point]) -> list[Sums]:
         def reduction(held: IndexArray) -> NewtonSums:
             trials = [
-                TrialPoint(self._among(held, point.support), point.theta, point.step, point.floor)
+                TrialPoint(self.columns.scaled(point.support, held), point.theta, point.step, point.floor)
                 for point in points
             ]
             return NewtonSums(self.likelihood.family.kernel, trials)
 
         found: list[Sums] = self.columns.reduce_some(needed, reduction, *self._rows)
         return found
-
-    def _among(self, held: IndexArray, elements: IndexArray) -> Scaled:
-        return self.columns.scaled(elements, held)
 
     def _sums_at(self, support: IndexArray, theta: FloatArray, floor: float = 0.0) -> Sums:
         return self._sums(support, [_Point(support, theta, np.zeros_like(theta), floor)])[0]

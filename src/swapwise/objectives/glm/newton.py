@@ -12,7 +12,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray
 from swapwise.kernels import glm
-from swapwise.objectives.coefficient_bounds import CoefficientBounds
+from swapwise.objectives.coefficient_bounds import CoefficientBounds, moved_within
 from swapwise.objectives.glm.likelihood import Fit
 
 # Largest last step, in units of the largest parameter. Near a maximum it is far smaller.
@@ -87,11 +87,11 @@ def newton_steps(
             # The last step changes coefficients, but values only by rounding: they need no further sums.
             # Where only the penalty curves, it leads far back, and is not taken.
             is_short = np.abs(step).max() <= LONGEST_LAST_STEP * np.abs(theta).max()
-            ahead_of = _moved(theta, step, 1.0, bounds) if is_short else theta
+            ahead_of = moved_within(bounds, theta, step) if is_short else theta
             return _fit(value, ahead_of, missed < glm.UNCONVERGED * tol, late)
         length = 1.0
         for _ in range(glm.HALVINGS):
-            trial = _moved(theta, step, length, bounds)
+            trial = moved_within(bounds, theta, step, length)
             ahead = yield EvaluationPoint(trial, step)
             reached = ahead.value - _penalty(ridge, trial)
             if reached >= value + glm.ARMIJO * length * decrement:
@@ -128,12 +128,6 @@ def _step(
     if bounds is None:
         return glm.definite_solution(hessian, slope)
     return glm.box_maximum(hessian, slope, bounds.lower - theta, bounds.upper - theta)
-
-
-def _moved(
-    theta: FloatArray, step: FloatArray, length: float, bounds: CoefficientBounds | None
-) -> FloatArray:
-    return theta + length * step if bounds is None else bounds.moved(theta, step, length)
 
 
 def _fit(value: float, theta: FloatArray, converged: bool, late_step: float) -> Fit:

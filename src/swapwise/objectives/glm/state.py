@@ -10,7 +10,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import PIECE_SECONDS, Budget
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
-from swapwise.objectives.base import SparseState, best_of_batches, embed, magnitude, rows_of
+from swapwise.objectives.base import SparseState, best_of_batches, embed, rows_of
 from swapwise.objectives.glm.block_bounds import BlockBounds
 from swapwise.objectives.glm.objective import GeneralizedLinear
 from swapwise.objectives.glm.second_order import SecondOrderModel
@@ -183,7 +183,7 @@ class BoundedRefits:
 
     @property
     def least(self) -> float:
-        return self._incumbent - ROOM * magnitude(self._state)
+        return self._incumbent - ROOM * self._state.magnitude
 
     def refit(self, rows: IndexArray) -> None:
         state, moves, known = self._state, self._listed.take(rows), list[FloatArray]()

@@ -14,7 +14,7 @@ from swapwise.constraints.larger_moves import LargerMoves
 from swapwise.kernels import bounded_swaps
 from swapwise.moves import Found, MoveBatch, MoveList, Run, Step, SwapGrid
 from swapwise.numerics import TIE
-from swapwise.objectives.base import State, is_better, magnitude
+from swapwise.objectives.base import State, is_better
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.least_squares.state import TINY, LeastSquaresState
 from swapwise.override import override
@@ -119,7 +119,8 @@ class BoundedLeastSquaresState(LeastSquaresState):
             self.n_evaluations += moves.feasible.size
             return gains / total
         gains = np.zeros(self.objective.n)
-        for move, bound in self._by_bound(moves.to_list(), least):
+        listed = moves.to_list()
+        for move, bound in self._in_order(listed, self._gain_bounds(listed), least):
             if any(bound > gains[element] for element in move.added[0] if element >= 0):
                 gain = float(self.gains(move)[0])
                 for element in move.added[0][move.added[0] >= 0]:
@@ -133,7 +134,7 @@ class BoundedLeastSquaresState(LeastSquaresState):
             budget.check()
             reached = incumbent if found is None else found.score
             best = self._best_of_batch(batch, reached, budget)
-            if best is not None and is_better(best.score, found, incumbent, magnitude(self)):
+            if best is not None and is_better(best.score, found, incumbent, self.magnitude):
                 found = best
                 budget.keep([Step(best.move, self.value + best.score)], best.score)
         return found
@@ -152,7 +153,7 @@ class BoundedLeastSquaresState(LeastSquaresState):
             for move, _ in self._in_order(listed, bounds, least):
                 budget.check()
                 gain = float(self.gains(move)[0])
-                if is_better(gain, found, incumbent, magnitude(self)):
+                if is_better(gain, found, incumbent, self.magnitude):
                     found = Found(move.move(0), gain)
                     least[()] = gain
         return found
@@ -221,9 +222,6 @@ class BoundedLeastSquaresState(LeastSquaresState):
         if not self._basis.is_plain:
             return np.full(len(moves), np.inf)
         return self._gains_of_moves(moves)
-
-    def _by_bound(self, moves: MoveList, least: float) -> Iterator[tuple[MoveList, float]]:
-        return self._in_order(moves, self._gain_bounds(moves), least)
 
     @staticmethod
     def _in_order(

@@ -20,7 +20,6 @@ from swapwise.objectives.base import (
     best_by_element,
     best_of_batches,
     embed,
-    magnitude,
     rows_of,
 )
 from swapwise.objectives.block_columns import offsets_of
@@ -110,7 +109,7 @@ class GroupLeastSquaresState(SparseState):
 
     @override
     def resolution(self, tol: float) -> float:
-        return max(tol, self._rounding) * magnitude(self)
+        return max(tol, self._rounding) * self.magnitude
 
     @property
     def least_loss(self) -> float:

@@ -315,7 +315,9 @@ class LeastSquares(SparseObjective):
         is_at_hand = isinstance(self.design, GramColumns)
         gram = self.design.gram(elements, elements) if is_at_hand else self._known_exactly.part(elements)
         if gram is None:
-            self._known_exactly = known = self._known_exactly.moved_to(elements, self._exact_gram)
+            self._known_exactly = known = self._known_exactly.moved_to(
+                elements, partial(self.design.gram, exact=True)
+            )
             gram = known.gram.copy()
         gram[np.diag_indices(len(elements))] = self.squares[elements]
         return gram
@@ -448,9 +450,6 @@ class LeastSquares(SparseObjective):
         weight = np.full(self.design.n_samples, 2.0 / self.total)
         penalty = (2.0 / self.total) * self.penalty
         return SampleCurvature(lambda columns: self.design.view(columns)[0], weight, penalty)
-
-    def _exact_gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        return self.design.gram(first, second, exact=True)
 
     @cached_property
     def _gram(self) -> FloatArray:

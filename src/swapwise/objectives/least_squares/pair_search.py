@@ -13,7 +13,7 @@ from swapwise.constraints.circuits import LargerExchanges
 from swapwise.kernels import pairs
 from swapwise.moves import Found, Move, MoveList, Step
 from swapwise.numerics import TIE
-from swapwise.objectives.base import State, is_better, magnitude
+from swapwise.objectives.base import State, is_better
 from swapwise.objectives.least_squares.active_set import qr_factor_of
 
 if TYPE_CHECKING:
@@ -73,10 +73,10 @@ class PairSearch:
             products, row = self._products(first), 0
             while row < len(products):
                 reached = incumbent if found is None else found.score
-                least = (reached - TIE * magnitude(state)) * state.objective.total
+                least = (reached - TIE * state.magnitude) * state.objective.total
                 row, moves, gains = self._next(first, products, row, least)
                 best = self._best_of(moves, gains / state.objective.total, reached, budget)
-                if best is not None and is_better(best.score, found, incumbent, magnitude(state)):
+                if best is not None and is_better(best.score, found, incumbent, state.magnitude):
                     found = best
                     budget.keep([Step(best.move, state.value + best.score)], best.score)
         return found
@@ -84,7 +84,7 @@ class PairSearch:
     def elements(self, incumbent: float, budget: Budget) -> IndexArray:
         """Return the elements of all pairs that may gain more than ``incumbent``."""
         state, found = self._state, np.zeros(self._state.objective.n, dtype=bool)
-        least = (incumbent - TIE * magnitude(state)) * state.objective.total
+        least = (incumbent - TIE * state.magnitude) * state.objective.total
         for first in range(0, len(self._candidates), AT_ONCE):
             budget.check()
             products, row = self._products(first), 0
@@ -143,7 +143,7 @@ class PairSearch:
 
     def _best_of(self, moves: MoveList, gains: FloatArray, incumbent: float, budget: Budget) -> Found | None:
         state, best = self._state, dict[Move, float]()
-        tie = TIE * magnitude(state)
+        tie = TIE * state.magnitude
         for index in np.argsort(-gains, kind="stable").tolist():
             if gains[index] < incumbent - tie:
                 break

@@ -22,7 +22,6 @@ from swapwise.objectives.base import (
     embed,
     gradient_norms2,
     is_better,
-    magnitude,
 )
 from swapwise.objectives.least_squares.active_set import ActiveSet
 from swapwise.objectives.least_squares.gram_search import GramSearch
@@ -142,7 +141,7 @@ class LeastSquaresState(SparseState):
                 best = PairSearch(self, batch).best(reached, budget)
             else:
                 best = best_of_batches(self, [batch], incumbent, budget, are_cheap=self._are_cheap)
-            if best is not None and is_better(best.score, found, incumbent, magnitude(self)):
+            if best is not None and is_better(best.score, found, incumbent, self.magnitude):
                 found = best
                 budget.keep([Step(best.move, self.value + best.score)], best.score)
         return found
@@ -201,7 +200,7 @@ class LeastSquaresState(SparseState):
 
     @override
     def resolution(self, tol: float) -> float:
-        return max(tol, self._rounding) * magnitude(self)
+        return max(tol, self._rounding) * self.magnitude
 
     @property
     def least_loss(self) -> float:
