@@ -108,10 +108,7 @@ class AOptimal(SetFunction):
 
     @override
     def resolution(self, value: float) -> float:
-        """Return the least difference that proofs can resolve, relative to the variance that is left.
-
-        With a weak prior, that is a small part of the value: values differ by less than the usual share.
-        """
+        # Relative to the variance that is left: with a weak prior, that is a small part of the value.
         return EQUAL * min(abs(value), self.scale - value) + 4 * EPSILON * self.scale
 
     def covariance(self, support: Iterable[int]) -> FloatArray:

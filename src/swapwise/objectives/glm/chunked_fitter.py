@@ -238,6 +238,7 @@ class ChunkedFitter(Fitter):
     def quadratic(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray, damping: float = 0.0
     ) -> LeastSquares | None:
+        # Columns in coordinates with the right inner products. Damping would take more passes over the data.
         fitted, fit_intercept = theta[:, 0], self.likelihood.fit_intercept
         used = np.union1d(elements, support)
         parameters = np.zeros(len(used) + fit_intercept)

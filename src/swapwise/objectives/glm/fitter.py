@@ -309,7 +309,7 @@ class MemoryFitter(Fitter):
     ) -> SecondOrderModel | BlockBounds:
         if self._has_blocks:
             return BlockBounds(self._point(support, theta), self._elements, support, elements)
-        closer = self._has_classes and self.bounds is None  # sharper bounds ignore bounds on coefficients
+        sharper = self._has_classes and self.bounds is None  # sharper bounds ignore bounds on coefficients
         return AdditionBounds(
             self.likelihood,
             self.columns,
@@ -319,7 +319,7 @@ class MemoryFitter(Fitter):
             self.penalties.ridge,
             elements,
             self._columns,
-            partial(self._class_bounds, support, theta) if closer else None,
+            partial(self._class_bounds, support, theta) if sharper else None,
             self.bounds,
         )
 

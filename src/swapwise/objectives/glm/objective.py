@@ -112,12 +112,12 @@ class GeneralizedLinear(SparseObjective):
         weight = read_weight(sample_weight, data.n_samples)
         likelihood = Likelihood(self.family, target, weight, offset, fit_intercept)
         #: The shift of each column as it was given; a design holds that itself
-        self._taken_off = np.zeros(data.n_features)
+        self._shift = np.zeros(data.n_features)
         if isinstance(data, Design):
             data.require_rows_as_they_are(weight, centred=fit_intercept)
             return data.aimed_at(target), likelihood
         design = open_design(data, target, weight, fit_intercept, scale_rows=False, by_rows=True)
-        self._taken_off = design.origin + design.shift
+        self._shift = design.origin + design.shift
         return design, likelihood
 
     def _fitter(self, rows: Groups) -> Fitter:
@@ -210,7 +210,7 @@ class GeneralizedLinear(SparseObjective):
         if not self.fit_intercept:
             return 0.0 if self.n_levels == 1 else np.zeros(len(self.likelihood.basis))
         _, theta = self.fit_from(elements, self.no_coefficients(elements))
-        shift = self._taken_off[rows_of(self, elements)] @ theta[:-1]
+        shift = self._shift[rows_of(self, elements)] @ theta[:-1]
         scores = self.scores_of(theta[-1:] - shift)[0]
         return float(scores) if self.n_levels == 1 else scores
 
@@ -282,7 +282,7 @@ class GeneralizedLinear(SparseObjective):
         rows, some = rows_of(self, elements), copy(self)
         for name in ("_squares", "_largest_eigenvalue"):
             some.__dict__.pop(name, None)
-        some.design, some._taken_off = self.design.restricted(rows), self._taken_off[rows]
+        some.design, some._shift = self.design.restricted(rows), self._shift[rows]
         some._last_point = None
         some.n, some.n_features = len(elements), len(rows)
         if self.bounds is not None:
@@ -331,6 +331,7 @@ class GeneralizedLinear(SparseObjective):
 
     @override
     def margins(self, support: IndexArray) -> Margins | None:
+        # Without the bounds on coefficients: its supremum is no lower.
         return self.fitter.margins(support) if self.ridge == 0 else None
 
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
@@ -354,6 +355,8 @@ class GeneralizedLinear(SparseObjective):
 
     @override
     def curvature(self, columns: IndexArray) -> FloatArray | None:
+        # Σ_s v_s (x_s − x̄)(x_s − x̄)ᵀ + ridge, with v the largest curvature of a sample. With an intercept,
+        # the mean x̄ is one choice of how it follows; the best one curves less.
         most = self.likelihood.most_curvature()
         if most is None or self.groups is not None:
             return None

@@ -141,9 +141,8 @@ def inverted(hessian: FloatArray) -> tuple[FloatArray, float]:
     lengths[lengths == 0] = 1.0
     unit = np.outer(lengths, lengths)
     if not is_flat:
-        with suppress(
-            np.linalg.LinAlgError, ValueError
-        ):  # collinear, or not finite: the pseudo-inverse is left
+        # Where columns are collinear, or not finite, the pseudo-inverse is left.
+        with suppress(np.linalg.LinAlgError, ValueError):
             factor = scipy.linalg.cho_factor(hessian / unit, check_finite=False)
             share = float(np.diag(factor[0]).min(initial=1.0)) ** 2
             if share >= WORST_CONDITION:
@@ -180,7 +179,7 @@ class AdditionBounds(SecondOrderModel):
 
     ``chosen`` are the columns of Y, one per row, and the intercept's row of ones behind them; ``support`` and
     ``theta`` are Y and the parameters of its fit, which is within the ``bounds``. ``read`` returns some
-    columns, one per row. ``closer`` returns sharper bounds for some elements, given the level below which
+    columns, one per row. ``sharper`` returns sharper bounds for some elements, given the level below which
     they are useful.
     """
 
@@ -196,11 +195,11 @@ class AdditionBounds(SecondOrderModel):
         ridge: float,
         elements: IndexArray,
         read: Callable[[IndexArray], FloatArray],
-        closer: Callable[[IndexArray, float], FloatArray] | None,
+        sharper: Callable[[IndexArray, float], FloatArray] | None,
         bounds: CoefficientBounds | None = None,
     ) -> None:
         self._likelihood, self._columns, self._chosen = likelihood, columns, chosen
-        self._read, self._closer = read, closer
+        self._read, self._sharper = read, sharper
         self._ridge, self._elements, self._penalised = ridge, elements, len(support)
         self._height = np.append(columns.largest_entries[support], np.ones(len(theta) - len(support)))
         parameters = theta[:, 0]
@@ -252,8 +251,8 @@ class AdditionBounds(SecondOrderModel):
             return
         unclear = np.flatnonzero((self.bound >= least) & (self.predicted < least) & self.is_clear)
         rows = max(1, ENTRIES_AT_ONCE // self._likelihood.n_samples)
-        if self._closer is not None and len(unclear) > rows:  # it has more to prepare, and saves logarithms
-            found = self._closer(self._elements[unclear], least)
+        if self._sharper is not None and len(unclear) > rows:  # it has more to prepare, and saves logarithms
+            found = self._sharper(self._elements[unclear], least)
             self.bound[unclear] = np.fmin(self.bound[unclear], found)
             return
         for begin in range(0, len(unclear), rows):

@@ -324,6 +324,8 @@ class LeastSquares(SparseObjective):
 
     @override
     def restricted(self, elements: IndexArray, likely: Likely | None = None) -> LeastSquares:
+        # Elements may be in any order here. ``likely`` returns elements that may join them soon: where a
+        # column costs as much to read as all do, these are read along.
         bounds = None if self.bounds is None else self.bounds.restricted(elements)
         if len(elements) > GRAM_UP_TO:
             found = LeastSquares.__new__(LeastSquares)
@@ -377,6 +379,8 @@ class LeastSquares(SparseObjective):
 
     @override
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
+        # Directions that are more than rounding count in full, however short they are: the bound also holds
+        # for data that are known beyond their precision.
         if support is None:
             return 1.0
         if self.bounds is None:
@@ -422,12 +426,14 @@ class LeastSquares(SparseObjective):
 
     @override
     def smoothness(self, t: int) -> float:
+        # The t longest columns bound it, and so does the largest eigenvalue.
         longest = np.sort(self.design.squared_norms)[::-1][: max(t, 1)]
         largest = min(float(longest.sum()), self._eigenvalues[1])
         return (2.0 / self.total) * (largest + float(self.penalty.max(initial=0.0)))
 
     @override
     def curvature(self, columns: IndexArray) -> FloatArray | None:
+        # 2 (AᵀA + penalty) / ‖y‖², minus the Hessian
         if self.design.is_float32:  # exact products would be no better than the data
             gram = self.design.gram(np.arange(self.n), columns)
         else:

@@ -74,6 +74,7 @@ class PackingSearch(GramSearch):
 
     @override
     def grown(self, start: IndexArray, barred: IndexArray) -> IndexArray:
+        # By the best additions, one by one; a set of nearly collinear columns stays as it is.
         if self._mixed is None:
             return self._grown_by_asking(start, barred)
         tableau, most = self._tableau(start), len(start) + self._room
