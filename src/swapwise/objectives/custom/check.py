@@ -33,11 +33,11 @@ MOST_PLACES = 50
 
 
 def check_objective(objective: SparseObjective, *, n_points: int = 5, random_state: Any = 0) -> None:
-    """Check a sparse objective at random points and sets; return if all is well.
+    """Check a sparse objective at random points and sets; return None if it passes.
 
-    That ``value_at(0)`` is 0, that the gradient is the one of the values and the Hessian that of the gradient
-    (both by differences), that the function is concave along segments, and that fits have no slope that
-    coefficients could follow within their bounds, and nothing better around them.
+    The checks: ``value_at(0)`` is 0, the gradient is that of the values and the Hessian that of the gradient
+    (both by differences), the function is concave along segments, and fits have no slope that coefficients
+    could follow within their bounds, and nothing better around them.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def check_objective(objective: SparseObjective, *, n_points: int = 5, random_sta
         For instance a :class:`CustomObjective`, or one of your own class. It should be made for coefficients
         of about 1.
     n_points : int
-        How many points and sets to try.
+        Number of points and sets to try.
     random_state : int or numpy Generator
-        What draws them.
+        Source of the points and sets.
 
     Raises
     ------

@@ -85,7 +85,7 @@ class Ascent:
             self._by_newton()
 
     def _by_newton(self) -> bool:
-        """Whether the steps ended at the maximum, none cut too short."""
+        """Return whether the steps ended at the maximum, none cut too short."""
         for _ in range(MOST_NEWTON_STEPS):
             coef = embed(self.objective, self.support, self.point)
             step = self._newton_step(self.objective.hessian_at(coef, self.support))

@@ -2,7 +2,7 @@
 
 Coefficients at a bound are fixed there while the others are refitted without bounds, as carefully as that
 takes. If one of them leaves its bounds, all go as far towards the refit as the bounds allow, and the first at
-its bound is fixed, too. Otherwise the coefficient with the steepest slope into the box is freed (Lawson and
+its bound is fixed, too. Otherwise the fixed coefficient with the largest predicted gain is freed (Lawson and
 Hanson, 1974, for least squares). The likelihood is concave, so every turn raises it.
 """
 
@@ -30,7 +30,7 @@ def refit_within(
     """Return the best parameters within bounds, one per column, starting from an unfinished fit."""
     faces = _Faces(likelihood, columns, penalty, bounds, fit)
     for _ in range(TURNS_PER_COEFFICIENT * (len(columns) + 1)):
-        if faces.refit_free() and not faces.free_steepest():
+        if faces.refit_free() and not faces.free_best():
             return faces.best
     return faces.best._replace(converged=False)
 
@@ -61,7 +61,7 @@ class _Faces:
         return own, self._columns**2 @ curve[0, 0] + self._penalty
 
     def refit_free(self) -> bool:
-        """Whether the refit is within the bounds."""
+        """Refit the parameters that are free; return whether they stay within the bounds."""
         free, bounds = self._free, self._bounds
         held = np.where(free, 0.0, self._point)
         fit = self._likelihood.refit_beside(
@@ -88,8 +88,8 @@ class _Faces:
             self.best = fit._replace(value=value, theta=theta, late_step=max(fit.late_step, self._late_step))
         return True
 
-    def free_steepest(self) -> bool:
-        """Whether there is a coefficient to free."""
+    def free_best(self) -> bool:
+        """Free the fixed coefficient with the largest predicted gain; return whether there is one."""
         slope, curve = self._derivatives()
         pull = np.where(self._free, 0.0, self._bounds.projected(slope, self._point))
         gains = np.divide(pull**2, 2 * curve, out=np.zeros(len(pull)), where=curve > 0)

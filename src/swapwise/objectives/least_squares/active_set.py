@@ -55,7 +55,7 @@ class QRFactor(NamedTuple):
     #: The inverse of R
     to_coefficients: FloatArray
 
-    def left_of(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def residuals(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         rest = np.zeros((len(columns), self.vectors.shape[1]))
         rest[:, : columns.shape[1]] = columns
         along = np.zeros((len(columns), len(self.vectors)))
@@ -78,7 +78,7 @@ class ColumnFit(NamedTuple):
     rank: int
 
     @classmethod
-    def of_nothing(cls, y: FloatArray) -> ColumnFit:
+    def of_no_column(cls, y: FloatArray) -> ColumnFit:
         return cls(np.empty((0, len(y))), np.empty((0, 0)), np.empty(0), y, None, 0)
 
     @property
@@ -146,7 +146,7 @@ def factor(
     """
     found = fits.by_products(columns, y, squares, penalty, 1.0 / SAFE_SHARE)
     if found is None:
-        return _by_frame(columns, y, np.sqrt(squares), penalty, precision)
+        return _by_qr(columns, y, np.sqrt(squares), penalty, precision)
     inverse, weights, rest = found
     return ColumnFit(columns, inverse, weights, rest, None, len(columns))
 
@@ -163,13 +163,13 @@ def qr_factor_of(
     return QRFactor(np.ascontiguousarray(Q.T), inverse_R / lengths[:, None]), R
 
 
-def _by_frame(
+def _by_qr(
     columns: FloatArray, y: FloatArray, lengths: FloatArray, penalty: FloatArray, precision: float
 ) -> ColumnFit:
     qr, R = qr_factor_of(columns, lengths, penalty)
     rank = int((scipy.linalg.svdvals(R, check_finite=False) > COLLINEAR * precision).sum())
     rank -= int((~columns.any(axis=1)).sum())  # columns of zeros have but a row for their penalty
-    rest, weights = qr.left_of(y[None, :])
+    rest, weights = qr.residuals(y[None, :])
     inverse = qr.to_coefficients @ qr.to_coefficients.T
     return ColumnFit(columns, inverse, weights[0], rest[0], qr, rank)
 
@@ -338,8 +338,8 @@ class ActiveSet:
             qr, left = self._factor.qr, self._factor.rest
             if basis is not self._factor.columns:  # shown in other coordinates this time
                 qr, _ = qr_factor_of(basis, np.sqrt(self.objective.squares[chosen]), penalty[chosen])
-                left = qr.left_of(y[None, :])[0][0]
-            rest, explained = qr.left_of(columns)
+                left = qr.residuals(y[None, :])[0][0]
+            rest, explained = qr.residuals(columns)
         else:
             root, explained = np.sqrt(penalty[chosen]), self.coupling[elements, :size]
             rest = np.hstack([columns - explained @ basis, -explained * root])

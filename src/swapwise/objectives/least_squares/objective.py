@@ -281,7 +281,7 @@ class LeastSquares(SparseObjective):
     def factor(self, support: IndexArray) -> ColumnFit:
         """Factor the columns of a set, and fit y on them."""
         if not len(support):
-            return ColumnFit.of_nothing(self.y)
+            return ColumnFit.of_no_column(self.y)
         last = self._factored
         if last is not None and np.array_equal(last[0], support):
             return last[1]

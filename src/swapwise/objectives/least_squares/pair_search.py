@@ -121,8 +121,8 @@ class PairSearch:
         chosen, columns, y = basis.with_others(elements)
         names = basis.elements[: basis.size]
         qr, _ = qr_factor_of(chosen, np.sqrt(objective.squares[names]), objective.penalty[names])
-        rest, coupling = qr.left_of(columns)
-        left_of_y, penalty = qr.left_of(y[None, :])[0][0], objective.penalty[elements]
+        rest, coupling = qr.residuals(columns)
+        left_of_y, penalty = qr.residuals(y[None, :])[0][0], objective.penalty[elements]
         squares = (rest**2).sum(axis=1) + penalty
         for begin in range(0, len(close), at_once := max(1, CLOSE_NUMBERS // rest.shape[1])):
             one, two = where[begin : begin + at_once].T

@@ -53,7 +53,7 @@ def _search_for(model: SparseObjective, system: Constraint) -> Any:
         return CircuitSearch if len(system.parts) <= MOST_CIRCUITS else None
     if system.mixed_limits() is not None:
         return MixedSearch
-    return None if isinstance(system, Matroid) or _asks_one_by_one(system) else MaskSearch
+    return None if isinstance(system, Matroid) or _tests_swaps_singly(system) else MaskSearch
 
 
 class PackingSearch(GramSearch):
@@ -76,12 +76,12 @@ class PackingSearch(GramSearch):
     def grown(self, start: IndexArray, barred: IndexArray) -> IndexArray:
         # By the best additions, one by one; a set of nearly collinear columns stays as it is.
         if self._mixed is None:
-            return self._grown_by_asking(start, barred)
+            return self._grown_one_by_one(start, barred)
         tableau, most = self._tableau(start), len(start) + self._room
         status, *_ = self._moves_within(self._mixed, tableau, start, 0.0, most, barred, drops=False)
         return start if status == swaps.DEPENDENT else np.sort(tableau[0][: tableau[-2][0]])
 
-    def _grown_by_asking(self, start: IndexArray, barred: IndexArray) -> IndexArray:
+    def _grown_one_by_one(self, start: IndexArray, barred: IndexArray) -> IndexArray:
         tableau, added, chosen = self._tableau(start), True, start
         problem, limits = (*self._products(), self._squares, self._floor), (self._total, self._tol, TIE, 0.0)
         while added:
@@ -209,7 +209,7 @@ class CircuitSearch(PackingSearch):
     @override
     def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
         assert isinstance(system, Intersection)
-        self.is_quick = not any(map(_asks_one_by_one, system.matroids))
+        self.is_quick = not any(map(_tests_swaps_singly, system.matroids))
         return (system,)
 
     @override
@@ -222,6 +222,6 @@ class CircuitSearch(PackingSearch):
         return exchanges.best_move(*problem, tableau, start, self._total, self._tol, TIE, share)
 
 
-def _asks_one_by_one(system: Constraint) -> bool:
+def _tests_swaps_singly(system: Constraint) -> bool:
     made_of: tuple[Constraint, ...] = getattr(system, "_made_of", ())
-    return type(system)._swap_mask is Constraint._swap_mask or any(map(_asks_one_by_one, made_of))
+    return type(system)._swap_mask is Constraint._swap_mask or any(map(_tests_swaps_singly, made_of))
