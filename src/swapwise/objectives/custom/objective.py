@@ -44,12 +44,12 @@ class CustomObjective(SparseObjective):
     strong_concavity : float
         A valid m: u curves by at least m everywhere, such as a ridge. Certificates rest on it.
     bounds : pair, sequence of pairs or mapping, optional
-        What coefficients may be: ``(lower, upper)`` for all of them (None for no bound), a pair for each, or
+        Bounds on coefficients: ``(lower, upper)`` for all of them (None for no bound), a pair for each, or
         a mapping from position to pair. All must include 0, the coefficient of elements that are not chosen.
         The value of a set is then that of the best coefficients within the bounds, and u is only called
         there.
     positive : bool
-        Whether no coefficient may be negative, whatever ``bounds`` say.
+        Whether no coefficient may be negative, in addition to ``bounds``.
 
     See Also
     --------
@@ -123,7 +123,7 @@ class CustomObjective(SparseObjective):
     ) -> Self:
         """Return the objective of a function written with ``jax.numpy``: n coefficients to a number.
 
-        JAX works out gradient and Hessian, compiled and in 64 bits, whatever its configuration is otherwise.
+        JAX computes gradient and Hessian, compiled and in 64 bits, regardless of its configuration.
         Huber regression with at most one feature of each kind:
 
         >>> import jax.numpy as jnp

@@ -84,12 +84,12 @@ class Logistic(GeneralizedLinear):
     groups : iterable of hashable, optional
         One label per column: elements of the ground set are then whole groups, in order of appearance.
     bounds : pair, sequence of pairs or mapping, optional
-        What coefficients may be: ``(lower, upper)`` for all of them (None for no bound), a pair per column
+        Bounds on coefficients: ``(lower, upper)`` for all of them (None for no bound), a pair per column
         (also of groups), or a mapping from position to pair, or from name if X is a frame. All must
         include 0, the coefficient of features that are not chosen. The value of a set is that of the best
         coefficients within the bounds; the intercept has none.
     positive : bool
-        Whether no coefficient may be negative, whatever ``bounds`` say.
+        Whether no coefficient may be negative, in addition to ``bounds``.
 
     See Also
     --------

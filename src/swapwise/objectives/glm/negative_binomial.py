@@ -90,8 +90,8 @@ class NegativeBinomial(GeneralizedLinear):
         ‖w‖^2, \quad η = Xw + b + \text{offset},
 
     with weights ω that sum to one, and λ the ``ridge``. Counts have variance ``μ + alpha μ²`` (NB2): alpha
-    near 0 is :class:`Poisson`. For a given alpha it is concave, its curvature is bounded, and all that is
-    known of :class:`Logistic` holds.
+    near 0 is :class:`Poisson`. For a given alpha it is concave and its curvature is bounded, as for
+    :class:`Logistic`.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class NegativeBinomial(GeneralizedLinear):
     bounds : pair, sequence of pairs or mapping, optional
         Limits of the coefficients; see :class:`Logistic`.
     positive : bool
-        Whether no coefficient may be negative, whatever ``bounds`` say.
+        Whether no coefficient may be negative, in addition to ``bounds``.
 
     Attributes
     ----------

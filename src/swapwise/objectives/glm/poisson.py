@@ -72,7 +72,7 @@ class Poisson(GeneralizedLinear):
     bounds : pair, sequence of pairs or mapping, optional
         Limits of the coefficients; see :class:`Logistic`.
     positive : bool
-        Whether no coefficient may be negative, whatever ``bounds`` say.
+        Whether no coefficient may be negative, in addition to ``bounds``.
 
     See Also
     --------

@@ -109,7 +109,7 @@ class LeastSquares(SparseObjective):
         and swaps of groups are exact and in closed form as well. Data must be in memory, and coefficients
         have no bounds.
     bounds : pair, one pair per column, or mapping from position or name to pair, optional
-        What coefficients may be, such as ``(0, 1)`` for all, or ``{2: (None, 0)}`` for one; None is no bound.
+        Bounds on coefficients, such as ``(0, 1)`` for all, or ``{2: (None, 0)}`` for one; None is no bound.
         0 has to be within them. The value of a set is then R² of the best fit within the bounds.
     positive : bool
         Whether no coefficient may be negative, in addition to ``bounds``.
