@@ -30,7 +30,7 @@ from swapwise.paper.instances import IsingInstance, paper_ising
 from swapwise.paper.plain.ising import PlainIsing
 from swapwise.paper.plain.systems import system_search
 from swapwise.search.plan import resolve
-from swapwise.search.restarts import Problem, restart
+from swapwise.search.restarts import RestartProblem, restart
 
 # Differences of a likelihood are known to about 1e-8 when its gradient is numerical: a move that gains
 # less is rounding.
@@ -134,7 +134,7 @@ def best_of_restarts(objective: Any, constraint: Any, method: str, restarts: int
     plan, clock = resolve(objective, constraint, method), Clock()
     first = plan.search(objective, constraint, None, clock)
     rng = np.random.default_rng(0)
-    return restart(Problem(objective, constraint, plan), first, restarts, rng, clock)[0].value
+    return restart(RestartProblem(objective, constraint, plan), first, restarts, rng, clock)[0].value
 
 
 def against_plain(trials: int = 2, repeats: int = 5, b: int = 3) -> list[AgainstPlain]:

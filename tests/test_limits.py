@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import swapwise as sw
-from swapwise.clock import Clock, OutOfTime
+from swapwise.clock import Clock, OutOfTime, _wait_for_threads, while_listening
 from swapwise.constraints.algorithms import programs
 from swapwise.constraints.algorithms.matroid_intersection import common_set_within, local_search_weight
 from swapwise.constraints.algorithms.max_weight_packing import max_weight_packing, packing_within
@@ -295,6 +295,22 @@ class TestPrograms:
 
         with pytest.raises(RuntimeError, match="numerical trouble"):
             solve_within(Clock(), solve)
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+    def test_what_an_interrupt_leaves_behind_is_waited_for_when_python_ends(self):
+        done = []
+
+        def work():
+            time.sleep(0.3)  # until it is waited for
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.5)
+            done.append(True)
+
+        with pytest.raises(KeyboardInterrupt):
+            while_listening(work)
+        assert not done
+        _wait_for_threads()
+        assert done
 
 
 PROGRAM = """

@@ -31,7 +31,7 @@ import numpy as np
 from swapwise.certify import branching
 from swapwise.certify.nodes import Node
 from swapwise.certify.prover import Prover
-from swapwise.certify.relaxation import Dual, Relaxation
+from swapwise.certify.relaxation import DualBound, Relaxation
 from swapwise.certify.ties import SetAside
 from swapwise.checks import BoolArray, IndexArray
 from swapwise.constraints.base import Constraint
@@ -145,7 +145,7 @@ class Watch:
             lambda: f"{where}: {bound:.12g} in {part}, but f{chosen} = {value:.12g}{self._so_far()}",
         )
 
-    def dual(self, dual: Dual, region: Region) -> None:
+    def dual(self, dual: DualBound, region: Region) -> None:
         """Check a dual point set by set, in the region that it was made for."""
         part, elements = self.part(region), self.elements_of(region)
         if part is None or elements is None:
@@ -264,8 +264,8 @@ class Watch:
                 if "_dual_at" in vars(kind):
                     replace(kind, "_dual_at", self._dual_at(vars(kind)["_dual_at"]))
             replace(SetAside, "needless", self._new_needless(SetAside.needless))
-            replace(Dual, "__init__", self._new_dual(Dual.__init__))
-            replace(Dual, "bound_on", self._bound_on(Dual.bound_on))
+            replace(DualBound, "__init__", self._new_dual(DualBound.__init__))
+            replace(DualBound, "bound_on", self._bound_on(DualBound.bound_on))
             replace(Region, "among", self._among(Region.among))
             replace(Region, "with_inside", self._with_inside(Region.with_inside))
             replace(Prover, "observe_bound", self._observe_bound(Prover.observe_bound))
@@ -326,9 +326,9 @@ class Watch:
 
         return part
 
-    def _dual_at(self, original: Callable[..., Dual]) -> Callable[..., Dual]:
+    def _dual_at(self, original: Callable[..., DualBound]) -> Callable[..., DualBound]:
         @wraps(original)
-        def _dual_at(relaxation: Relaxation, *arguments: Any, **options: Any) -> Dual:
+        def _dual_at(relaxation: Relaxation, *arguments: Any, **options: Any) -> DualBound:
             self._relaxations.append(relaxation)
             try:
                 return original(relaxation, *arguments, **options)
@@ -339,7 +339,7 @@ class Watch:
 
     def _new_dual(self, original: Callable[..., None]) -> Callable[..., None]:
         @wraps(original)
-        def __init__(dual: Dual, *arguments: Any, **options: Any) -> None:
+        def __init__(dual: DualBound, *arguments: Any, **options: Any) -> None:
             original(dual, *arguments, **options)
             self.claim(
                 "dual points are of known regions",
@@ -353,7 +353,7 @@ class Watch:
 
     def _bound_on(self, original: Callable[..., float]) -> Callable[..., float]:
         @wraps(original)
-        def bound_on(dual: Dual, region: Region, *arguments: Any, **options: Any) -> float:
+        def bound_on(dual: DualBound, region: Region, *arguments: Any, **options: Any) -> float:
             bound = original(dual, region, *arguments, **options)
             self.bound("dual bounds on parts", bound, self.part(region), "bound_on")
             return bound

@@ -1,6 +1,6 @@
 """Choose variables under structure, fast, with a proof of how good the choice is."""
 
-from importlib.metadata import version
+from importlib import import_module
 from typing import Any
 
 from swapwise.certify.certificate import Certificate
@@ -72,7 +72,9 @@ _find = lazily(
 
 
 def __getattr__(name: str) -> Any:
-    return version("swapwise") if name == "__version__" else _find(name)
+    if name == "__version__":
+        return import_module("importlib.metadata").version("swapwise")
+    return _find(name)
 
 
 def __dir__() -> list[str]:

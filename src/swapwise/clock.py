@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from threading import Thread
+from threading import Event, Thread
 from time import perf_counter
 from typing import Any
 
@@ -103,19 +103,20 @@ class Budget:
                 size = 2 * size if self.clock.seconds() - since < PIECE_SECONDS else max(1, size // 2)
 
 
-# Threads that compute, abandoned ones included.
-_computing: list[Thread] = []
+# Set when a thread has computed: of threads that are waited for, and of those that an interrupt left behind.
+# (After an interrupted `join`, Python 3.11 takes a thread that is running for one that has ended.)
+_computing: list[Event] = []
 
-# Seconds to wait for each when Python exits. HiGHS handles the signal, too, and most often stops soon.
-GRACE = 3.0
+# Seconds to wait for each when Python exits: as many as a program has in its first turn in a thread. HiGHS
+# handles the signal, too, and most often stops at once; on a busy machine it may take a few seconds.
+GRACE = 10.0
 
 
 @atexit.register
 def _wait_for_threads() -> None:
     # A thread that returns from C++ while Python shuts down would abort the process.
-    for thread in _computing:
-        if thread.is_alive():
-            thread.join(GRACE)
+    for done in _computing:
+        done.wait(GRACE)
 
 
 def while_listening(work: Callable[[], Any]) -> Any:
@@ -132,13 +133,15 @@ def while_listening(work: Callable[[], Any]) -> Any:
             answers.append(work())
         except BaseException as error:
             errors.append(error)
+        finally:
+            done.set()
 
-    thread = Thread(target=run, daemon=True)
-    _computing.append(thread)
-    thread.start()
-    while thread.is_alive():
-        thread.join(0.1)  # with a timeout: on some systems an endless wait blocks signals
-    _computing.remove(thread)  # an interrupt leaves it in the list
+    done = Event()
+    _computing.append(done)
+    Thread(target=run, daemon=True).start()
+    while not done.wait(0.1):  # with a timeout: on some systems an endless wait blocks signals
+        pass
+    _computing.remove(done)  # an interrupt leaves it in the list
     if errors:
         raise errors[0]
     return answers[0]

@@ -13,14 +13,14 @@ from swapwise.constraints.base import Constraint
 from swapwise.objectives.base import SetFunction
 from swapwise.search.loop import Observer
 from swapwise.search.methods import Method
-from swapwise.search.plan import Above, resolve
+from swapwise.search.plan import TheoryHooks, resolve
 from swapwise.search.progress import progress_bar
 from swapwise.search.result import Event, SearchResult
 from swapwise.search.rules import Pivot
 from swapwise.theory.runs import guarantee_of
 
 #: The start of the relaxation, and the guarantees of results
-THEORY = Above(relaxation_start, guarantee_of)
+THEORY = TheoryHooks(relaxation_start, guarantee_of)
 
 
 def maximize(
@@ -134,7 +134,7 @@ def maximize(
         max_iter=max_iter,
         epsilon=epsilon,
         tol=tol,
-        above=THEORY,
+        hooks=THEORY,
     )
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")

@@ -1,9 +1,8 @@
-"""Batches of moves: the words in which objectives, constraints and search talk to each other.
+"""Moves, and batches of them as plain arrays, which objectives, constraints and search exchange.
 
-A move adds a few elements and drops a few. Moves travel in batches of plain arrays, never one
-object at a time: a :class:`SwapGrid` holds all one-for-one moves under a matroid with a mask of
-the feasible ones, a :class:`MoveList` spells moves out. In both, moves are ordered by what they
-add and then by what they drop, so "the first" and "the smallest index" mean the same thing.
+A :class:`SwapGrid` holds all one-for-one moves with a mask of the feasible ones, a :class:`MoveList` lists
+moves. In both, moves are ordered by what they add and then by what they drop, so that "the first" and "the
+smallest index" mean the same.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class Step(NamedTuple):
 
     move: Move
     value: float
-    #: Who made it, if not the strategy itself
+    #: The strategy that made it, if not the one that is run
     strategy: str | None = None
 
 
@@ -68,7 +67,7 @@ class Run(NamedTuple):
     """Moves that were made in one compiled call."""
 
     steps: Sequence[Step] = ()
-    #: Whether it is clear that no move improves what they led to
+    #: Whether no move improves the resulting set for certain
     is_optimal: bool = False
 
 
@@ -80,13 +79,11 @@ class Found(NamedTuple):
 
 
 def move_between(support: IndexArray, target: IndexArray) -> Move:
-    """Return the move that leads from one set to another."""
     before, after = set(support.tolist()), set(target.tolist())
     return Move(tuple(sorted(after - before)), tuple(sorted(before - after)))
 
 
 def additions(addable: BoolArray) -> SwapGrid:
-    """Return the moves that add one element and drop nothing."""
     return SwapGrid(np.empty(0, dtype=np.intp), addable[:, None])
 
 
@@ -119,7 +116,7 @@ class MoveBatch(ABC):
 
     @property
     def effort(self) -> int:
-        """What it takes to look at the moves, beside others: those of less effort are looked at first."""
+        """The relative cost of scoring the moves: batches of less effort are scored first."""
         return self.n_added
 
     def parts(self) -> Iterator[MoveBatch]:
@@ -201,7 +198,6 @@ class MoveList(MoveBatch):
         return (len(self.added),)
 
     def __len__(self) -> int:
-        """Return the number of moves."""
         return len(self.added)
 
     @override
@@ -271,7 +267,7 @@ class MoveList(MoveBatch):
 class SwapGrid(MoveBatch):
     """All moves that add one element and drop at most one.
 
-    ``feasible[j, i]`` says whether adding element ``j`` and dropping ``drops[i]`` is feasible, and
+    ``feasible[j, i]`` is whether adding element ``j`` and dropping ``drops[i]`` is feasible, and
     the last column, ``feasible[j, -1]``, whether ``j`` can be added with nothing dropped. Rows of
     elements that are already in the set are False.
 
@@ -335,11 +331,7 @@ class SwapGrid(MoveBatch):
 
 
 def first_of_each(rows: IndexArray) -> BoolArray:
-    """Tell which rows differ from the one before.
-
-    >>> first_of_each(np.array([[3], [3], [5]]))
-    array([ True, False,  True])
-    """
+    """Return which rows differ from the one before."""
     first = np.ones(len(rows), dtype=bool)
     first[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     return first

@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 
 import swapwise as sw
 from swapwise.certify import leaf
-from swapwise.certify.problem import Problem
+from swapwise.certify.problem import RestrictedProblem
 from swapwise.certify.root import relaxed_root
 from swapwise.clock import Clock
 from swapwise.constraints.region import Region
@@ -161,7 +161,7 @@ def test_products_have_the_bounds_in_their_units():
         X, random.standard_normal(30), 0.0, [-1.0, 0, -np.inf, -1, 0], [0.02, 3e-3, 1, 0, 0]
     )
     kept = np.array([0, 1, 2, 4])
-    part = Problem(f).among(kept, Clock()).objective
+    part = RestrictedProblem(f).among(kept, Clock()).objective
     for chosen in ([0], [0, 1], [0, 1, 2, 3]):
         assert part(chosen) == pytest.approx(f(kept[chosen]), abs=1e-9)
 

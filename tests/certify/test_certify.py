@@ -14,10 +14,10 @@ import swapwise as sw
 from swapwise.certify import certify, leaf, prover
 from swapwise.certify.branching import BranchAndBound
 from swapwise.certify.certificate import Certificate, percent
-from swapwise.certify.frank_wolfe import FrankWolfe
-from swapwise.certify.problem import Problem
+from swapwise.certify.frank_wolfe import FrankWolfeRelaxation
+from swapwise.certify.problem import RestrictedProblem
 from swapwise.certify.prover import Prover
-from swapwise.certify.proximal import Proximal
+from swapwise.certify.proximal import ProximalRelaxation
 from swapwise.certify.relaxed import RelaxedNode
 from swapwise.clock import Clock, OutOfTime
 from tests.certify.problem_zoo import (
@@ -279,13 +279,13 @@ def test_an_interrupt_of_the_search_is_told(monkeypatch):
 @pytest.mark.parametrize(
     ("target", "name"),
     [
-        (Proximal, "improve"),
-        (Proximal, "_settle"),
-        (FrankWolfe, "improve"),
-        (FrankWolfe, "_fit"),
+        (ProximalRelaxation, "improve"),
+        (ProximalRelaxation, "_settle"),
+        (FrankWolfeRelaxation, "improve"),
+        (FrankWolfeRelaxation, "_fit"),
         (RelaxedNode, "_fix"),
         (RelaxedNode, "_raise_diagonal"),
-        (Problem, "among"),
+        (RestrictedProblem, "among"),
         (BranchAndBound, "_split"),
         (BranchAndBound, "_try"),
         (Prover, "_simple_bounds"),
@@ -533,11 +533,11 @@ def test_the_statuses_of_a_certificate_are_listed():
 @given(st.floats(0, 1e6), st.floats(0, 1e6))
 def test_the_percentage_is_never_rounded_up(value, upper_bound):
     proven = certificate(value, upper_bound)
-    said = float(percent(proven.ratio))
-    assert proven.optimal or f"at least {said:.1f}%" in repr(proven)
-    assert said <= 100 * proven.ratio + 1e-9
-    assert said >= 100 * proven.ratio - 0.1 - 1e-9
-    assert (said == 100) == proven.optimal
+    shown = float(percent(proven.ratio))
+    assert proven.optimal or f"at least {shown:.1f}%" in repr(proven)
+    assert shown <= 100 * proven.ratio + 1e-9
+    assert shown >= 100 * proven.ratio - 0.1 - 1e-9
+    assert (shown == 100) == proven.optimal
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6), st.floats(0, 1))

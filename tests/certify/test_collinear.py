@@ -8,7 +8,7 @@ import pytest
 
 import swapwise as sw
 from swapwise.certify import leaf
-from swapwise.certify.frank_wolfe import Factor, FrankWolfe
+from swapwise.certify.frank_wolfe import FrankWolfeRelaxation, ScaledCholesky
 from swapwise.certify.root import relaxed_root
 from swapwise.constraints.region import Region
 from swapwise.objectives.quadratic import Quadratic
@@ -115,7 +115,7 @@ def test_products_that_rounding_leaves_indefinite():
     tied = vectors[:, eigenvalues < 1e-10]
     objective = Quadratic(H - 1e-13 * tied @ tied.T, slope + tied.sum(axis=1) * 1e-14)
     D = np.where(np.abs(tied).max(axis=1) < 1e-9, 1e-3, 0.0)
-    relaxation = FrankWolfe(objective, Region.of(sw.Uniform(len(H), 4)), D)
+    relaxation = FrankWolfeRelaxation(objective, Region.of(sw.Uniform(len(H), 4)), D)
     assert np.abs(relaxation.coef).max() < 10
     assert 0 < relaxation.dual.bound < 0.1
 
@@ -124,6 +124,6 @@ def test_factors_leave_out_what_others_span():
     columns = np.random.default_rng(0).standard_normal((10, 3))
     columns = np.column_stack([columns, columns.sum(axis=1), np.zeros(10)])
     matrix, right = columns.T @ columns, columns.T @ np.arange(10.0)
-    solved = Factor.of(matrix).solve(right)
+    solved = ScaledCholesky.of(matrix).solve(right)
     np.testing.assert_allclose(matrix @ solved, right, atol=1e-10)
     assert np.abs(solved).max() < 100

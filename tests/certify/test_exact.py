@@ -12,7 +12,7 @@ import swapwise as sw
 from swapwise.certify import branching, certify
 from swapwise.certify.branching import BranchAndBound
 from swapwise.certify.leaf import enumerate_leaf
-from swapwise.certify.proximal import Proximal
+from swapwise.certify.proximal import ProximalRelaxation
 from swapwise.certify.root import root_node
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.region import Region
@@ -293,7 +293,8 @@ def test_whichever_limit_comes_first_is_told():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("target", "name"), [(Proximal, "improve"), (BranchAndBound, "_split"), (BranchAndBound, "_try")]
+    ("target", "name"),
+    [(ProximalRelaxation, "improve"), (BranchAndBound, "_split"), (BranchAndBound, "_try")],
 )
 def test_an_interrupt_keeps_what_was_found(target, name):
     objective, constraint = problem()
@@ -323,7 +324,7 @@ def test_an_interrupted_part_stays_open():
         for _ in range(3):
             tree.step(Clock())
         before, bound = tree.n_open, tree.upper_bound
-        patch.setattr(Proximal, "improve", interrupt)
+        patch.setattr(ProximalRelaxation, "improve", interrupt)
         with pytest.raises(KeyboardInterrupt):
             tree.step(Clock())
     assert tree.n_open == before

@@ -8,9 +8,9 @@ import pytest
 
 import swapwise as sw
 from swapwise.certify import certify, leaf
-from swapwise.certify.frank_wolfe import FrankWolfe
+from swapwise.certify.frank_wolfe import FrankWolfeRelaxation
 from swapwise.certify.leaf import enumerate_leaf, is_nearly_leaf
-from swapwise.certify.problem import Problem
+from swapwise.certify.problem import RestrictedProblem
 from swapwise.clock import Clock
 from swapwise.constraints.region import Region
 from swapwise.objectives.base import embed
@@ -63,8 +63,8 @@ def test_weak_duality_with_free_elements_of_other_lengths():
     X[:, :2] *= 1e-3
     X[:, 2:] *= 1e3
     f, c = sw.LeastSquares(X, r.standard_normal(9)), sw.Uniform(4, 2)
-    problem = Problem(f).among(np.arange(4), Clock())
-    relaxation = FrankWolfe(problem.objective, Region.of(c), problem.diagonal)
+    problem = RestrictedProblem(f).among(np.arange(4), Clock())
+    relaxation = FrankWolfeRelaxation(problem.objective, Region.of(c), problem.diagonal)
     assert relaxation.dual.bound >= relaxation.value - 1e-12
     assert relaxation.dual.bound >= sw.maximize(f, c, "exhaustive").value - 1e-12
 

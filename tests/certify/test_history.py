@@ -202,8 +202,8 @@ def test_bounds_from_inside_the_root_count(monkeypatch):
     assert seen[-1].gap == pytest.approx((0.97 - objective([0])) / 0.97)
     certificate = proof.certificate(1.0)
     assert (certificate.upper_bound, certificate.kind) == (0.97, "relaxation")
-    told = [(event.upper_bound, event.kind) for event in certificate.history[1:]]
-    assert told == [(1.0, "all"), (0.98, "relaxation"), (0.97, "relaxation")]
+    bounds = [(event.upper_bound, event.kind) for event in certificate.history[1:]]
+    assert bounds == [(1.0, "all"), (0.98, "relaxation"), (0.97, "relaxation")]
 
 
 def test_parts_are_not_told_to_report(monkeypatch):

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 
 import swapwise as sw
-from swapwise.certify.frank_wolfe import FrankWolfe
-from swapwise.certify.limits import Limits, parts_of
-from swapwise.certify.overlapping import Overlapping
-from swapwise.certify.problem import Problem
+from swapwise.certify.frank_wolfe import FrankWolfeRelaxation
+from swapwise.certify.limits import SetLimits, parts_of
+from swapwise.certify.overlapping import OverlappingRelaxation
+from swapwise.certify.problem import RestrictedProblem
 from swapwise.clock import Clock
 from swapwise.constraints.algorithms.spans import VIOLATED, violated_spans
 from swapwise.constraints.region import Region
@@ -34,9 +34,11 @@ OTHERS = [
 
 def relaxed(objective, region):
     """Return the relaxation at its end."""
-    problem = Problem(objective).among(np.arange(objective.n), Clock())
+    problem = RestrictedProblem(objective).among(np.arange(objective.n), Clock())
     parts = parts_of(region.constraint)
-    relaxation = Overlapping(problem.objective, region, problem.diagonal, problem.working_set, parts)
+    relaxation = OverlappingRelaxation(
+        problem.objective, region, problem.diagonal, problem.working_set, parts
+    )
     for _ in range(60):
         if not relaxation.improve(-1.0, 1e-6):
             break
@@ -80,7 +82,7 @@ def test_what_weighs_more_than_any_set_violates_a_span(random):
 
 
 def test_limits_follow_their_elements():
-    limits = Limits.of([([0, 2, 3], 2), ([1, 3], 1)]).with_others(Limits.of([([0, 1], 1)], part=1))
+    limits = SetLimits.of([([0, 2, 3], 2), ([1, 3], 1)]).with_others(SetLimits.of([([0, 1], 1)], part=1))
     assert limits.part.tolist() == [0, 0, 1]
     assert limits.costs(np.array([1.0, 2.0, 4.0]), 4).tolist() == [5, 6, 1, 3]
     some = limits.among(np.array([1, 3]))
@@ -98,8 +100,8 @@ def test_the_bound_is_that_of_the_best_combination_of_sets(constraint, seed):
     """Graphs may have more limits than those of their vertices, so that b-matchings are not among these."""
     objective, region = tall(np.random.default_rng(seed), 8), Region.of(constraint)
     relaxation = relaxed(objective, region)
-    problem = Problem(objective).among(np.arange(8), Clock())
-    other = FrankWolfe(problem.objective, region, problem.diagonal)
+    problem = RestrictedProblem(objective).among(np.arange(8), Clock())
+    other = FrankWolfeRelaxation(problem.objective, region, problem.diagonal)
     while other.improve(-1.0, 0.0):
         pass
     assert other.value * (1 - 1e-6) <= relaxation.dual.bound <= other.dual.bound * (1 + 1e-3)
@@ -127,7 +129,7 @@ def test_a_start_that_is_worse_than_nothing_is_not_taken():
     X = 1e6 + random.standard_normal((60, 8))
     objective = sw.Poisson(X, random.poisson(2.0, 60), ridge=0.01, fit_intercept=False)
     region, diagonal = Region.of(MATROIDS[0]), np.full(8, 0.01)
-    relaxation = FrankWolfe(objective, region, diagonal)
+    relaxation = FrankWolfeRelaxation(objective, region, diagonal)
     relaxation.coef = np.full(8, 1.0)
     relaxation.set_diagonal(diagonal)
     assert relaxation.value >= 0
@@ -135,7 +137,7 @@ def test_a_start_that_is_worse_than_nothing_is_not_taken():
 
 def test_weights_beyond_all_numbers_prove_nothing():
     objective = tall(np.random.default_rng(0), 8)
-    relaxation = FrankWolfe(objective, Region.of(OTHERS[0]), np.full(8, 1e-3))
+    relaxation = FrankWolfeRelaxation(objective, Region.of(OTHERS[0]), np.full(8, 1e-3))
     dual = relaxation._dual_at(1.0, np.full(8, 1e200), np.empty(0))
     assert dual.bound == np.inf
     assert dual.bound_on(relaxation.region) == np.inf

@@ -8,9 +8,9 @@ import swapwise as sw
 from swapwise.certify import problem as problem_module
 from swapwise.certify import proximal
 from swapwise.certify import working_set as working_sets
-from swapwise.certify.frank_wolfe import FrankWolfe
-from swapwise.certify.problem import Problem
-from swapwise.certify.proximal import Proximal
+from swapwise.certify.frank_wolfe import FrankWolfeRelaxation
+from swapwise.certify.problem import RestrictedProblem
+from swapwise.certify.proximal import ProximalRelaxation
 from swapwise.certify.relaxation import by_element
 from swapwise.certify.working_set import WorkingSet
 from swapwise.clock import Clock
@@ -83,12 +83,14 @@ every_kind = pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name
 def margin(objective):
     """Return a diagonal for which ``u(w) + wᵀDw/2`` is concave."""
     if not isinstance(objective, Quadratic):
-        return Problem(objective).diagonal
+        return RestrictedProblem(objective).diagonal
     return np.full(objective.n, 0.99 * np.linalg.eigvalsh(objective.H)[0])
 
 
 def relax(objective, region, start=None, working_set=None):
-    return Proximal(objective, region, margin(objective), working_set or WorkingSet(objective), start)
+    return ProximalRelaxation(
+        objective, region, margin(objective), working_set or WorkingSet(objective), start
+    )
 
 
 def converged(relaxation, rounds=300):
@@ -139,7 +141,7 @@ def test_it_is_what_combinations_of_sets_come_to(make):
     objective = make(random)
     for constraint in NESTED:
         region = some_region(random, constraint)
-        other = FrankWolfe(objective, region, margin(objective))
+        other = FrankWolfeRelaxation(objective, region, margin(objective))
         while other.improve(-1.0, 0.0):
             pass
         relaxation = converged(relax(objective, region))
@@ -321,7 +323,7 @@ def test_what_is_left_of_a_problem_keeps_its_values(random):
     ](random, N)
     first = np.sort(random.permutation(N)[: random.integers(2, N + 1)])
     second = np.sort(random.permutation(len(first))[: random.integers(1, len(first) + 1)])
-    problem = Problem(objective).among(first, Clock())
+    problem = RestrictedProblem(objective).among(first, Clock())
     fewer = problem.among(second, Clock())
     assert isinstance(problem.objective, Quadratic)
     for part in (problem, fewer):
@@ -344,13 +346,13 @@ def shift_by_row(problem):
 
 def test_copies_and_groups_are_kept():
     random = np.random.default_rng(0)
-    part = Problem(duplicates(random)).among(np.array([1, 2, 5, 6]), Clock())
+    part = RestrictedProblem(duplicates(random)).among(np.array([1, 2, 5, 6]), Clock())
     first, second, third, fourth = part.objective.copies
     assert second == third
     assert len({first, second, fourth}) == 3
     assert part.among(np.array([0, 2]), Clock()).objective.copies.tolist() == [first, third]
     objective = grouped(random)
-    part = Problem(objective).among(np.array([0, 3, 7]), Clock())
+    part = RestrictedProblem(objective).among(np.array([0, 3, 7]), Clock())
     assert np.diff(part.objective.groups.begin).tolist() == [2, 1, 3]
     assert np.diff(part.among(np.array([0, 2]), Clock()).objective.groups.begin).tolist() == [2, 3]
 
@@ -358,7 +360,7 @@ def test_copies_and_groups_are_kept():
 def test_a_problem_of_very_many_elements_is_not_multiplied_out(monkeypatch):
     monkeypatch.setattr(problem_module, "PRODUCTS_UP_TO", 5)
     objective = least_squares(np.random.default_rng(0))
-    many = Problem(objective).among(np.arange(6), Clock())
+    many = RestrictedProblem(objective).among(np.arange(6), Clock())
     assert isinstance(many.objective, sw.LeastSquares)
     few = many.among(np.array([1, 3, 5]), Clock())
     assert isinstance(few.objective, Quadratic)
@@ -368,7 +370,7 @@ def test_a_problem_of_very_many_elements_is_not_multiplied_out(monkeypatch):
 
 def test_likelihoods_stay_as_they_are():
     objective = logistic(np.random.default_rng(0))
-    part = Problem(objective).among(np.array([0, 2, 3]), Clock())
+    part = RestrictedProblem(objective).among(np.array([0, 2, 3]), Clock())
     assert part.objective([0, 2]) == pytest.approx(objective([0, 3]))
     assert part.diagonal.tolist() == [objective.strong_concavity(N)] * 3
 
@@ -423,7 +425,9 @@ def test_steps_from_where_single_precision_ends():
     """Counts of e^400 and more are expected there: no step is of any use, and none does harm."""
     X = np.abs(np.random.default_rng(0).standard_normal((3, 5)))
     objective = sw.Poisson(X, [1.0, 2.0, 0.0], ridge=1e-3, fit_intercept=False)
-    relaxation = Proximal(objective, Region.of(sw.Uniform(5, 2)), np.full(5, 1e-3), WorkingSet(objective))
+    relaxation = ProximalRelaxation(
+        objective, Region.of(sw.Uniform(5, 2)), np.full(5, 1e-3), WorkingSet(objective)
+    )
     relaxation.coef = np.full(5, 100.0)
     relaxation._settle()
     relaxation.improve(0.0, 0.1)

@@ -8,10 +8,10 @@ from scipy.optimize import minimize, nnls
 
 import swapwise as sw
 from swapwise.certify import frank_wolfe
-from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfe, pairwise_frank_wolfe
+from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfeRelaxation, pairwise_frank_wolfe
 from swapwise.certify.nodes import SetNode
-from swapwise.certify.overlapping import Overlapping
-from swapwise.certify.problem import Problem
+from swapwise.certify.overlapping import OverlappingRelaxation
+from swapwise.certify.problem import RestrictedProblem
 from swapwise.certify.relaxed import RelaxedNode
 from swapwise.certify.root import relaxation_start, relaxed_root, root_node
 from swapwise.certify.summands import SummandNode
@@ -354,7 +354,7 @@ def strongly_concave_problem(random, n=6):
         objective = sw.graphs.IsingPseudoLikelihood(ising(random, n).spins.T, 0.2, edges=COMPLETE)
     else:
         objective = OBJECTIVES[kind](random, n)
-    problem = Problem(objective)
+    problem = RestrictedProblem(objective)
     if random.random() < 0.6:
         problem = problem.among(np.arange(n), Clock())
     return problem.objective, problem.diagonal
@@ -382,7 +382,7 @@ def dual_at(relaxation, coef):
 
 def by_products(objective):
     """Return the whole problem as proofs see it."""
-    return Problem(objective).among(np.arange(objective.n), Clock())
+    return RestrictedProblem(objective).among(np.arange(objective.n), Clock())
 
 
 def some_specimen(random):
@@ -402,7 +402,7 @@ def test_on_a_set_the_relaxation_is_f(random):
     objective, diagonal = strongly_concave_problem(random)
     region = Region.of(sw.Uniform(6, 6))
     support = np.flatnonzero(random.random(6) < 0.5)
-    relaxation = FrankWolfe(objective, region, diagonal, ConvexCombination([support], [1.0]))
+    relaxation = FrankWolfeRelaxation(objective, region, diagonal, ConvexCombination([support], [1.0]))
     assert relaxation.value == pytest.approx(objective(support), abs=1e-10)
     np.testing.assert_allclose(relaxation.coef, objective.coef(support), atol=1e-5)
 
@@ -411,7 +411,7 @@ def test_on_a_set_the_relaxation_is_f(random):
 @given(randoms)
 def test_between_sets_the_relaxation_is_concave(random):
     objective, diagonal = strongly_concave_problem(random)
-    relaxation = FrankWolfe(objective, Region.of(sw.Uniform(6, 6)), diagonal)
+    relaxation = FrankWolfeRelaxation(objective, Region.of(sw.Uniform(6, 6)), diagonal)
     ends = [(random.random(6) < 0.5) * random.random(6) for _ in range(2)]
     values = [phi(relaxation, z) for z in ends]
     assert phi(relaxation, sum(ends) / 2) >= sum(values) / 2 - 1e-9
@@ -424,7 +424,7 @@ def test_every_point_proves_a_bound_on_a_region(random):
     constraint, allows = some_specimen(random)
     region = some_region(random, constraint)
     best = best_of(objective, sets_of(region, allows))
-    relaxation = FrankWolfe(objective, region, diagonal)
+    relaxation = FrankWolfeRelaxation(objective, region, diagonal)
     duals = [relaxation.dual]
     for _ in range(int(random.integers(4))):
         relaxation.improve(0.0, 0.0)
@@ -445,7 +445,7 @@ def test_fractional_sets_are_worth_no_more_than_the_bound_and_only_improve(rando
     objective, diagonal = strongly_concave_problem(random)
     constraint, allows = some_specimen(random)
     region = some_region(random, constraint)
-    relaxation = FrankWolfe(objective, region, diagonal, some_combination(random, region, allows))
+    relaxation = FrankWolfeRelaxation(objective, region, diagonal, some_combination(random, region, allows))
     first = relaxation.dual.bound - relaxation.value
     for _ in range(6):
         before = relaxation.value
@@ -461,7 +461,7 @@ def test_fractional_sets_are_worth_no_more_than_the_bound_and_only_improve(rando
 
 def test_a_step_that_would_lower_the_value_is_shortened_or_not_taken(monkeypatch):
     problem = by_products(tall(np.random.default_rng(0), 8))
-    relaxation = FrankWolfe(problem.objective, Region.of(sw.Uniform(8, 3)), problem.diagonal)
+    relaxation = FrankWolfeRelaxation(problem.objective, Region.of(sw.Uniform(8, 3)), problem.diagonal)
     while relaxation.improve(0.0, 0.0):
         pass
     value, point = relaxation.value, relaxation.point
@@ -475,7 +475,7 @@ def test_a_step_that_would_lower_the_value_is_shortened_or_not_taken(monkeypatch
 @pytest.mark.parametrize("seed", range(6))
 def test_bound_and_value_meet_at_the_best_fractional_set(seed):
     problem = by_products(tall(np.random.default_rng(seed), 8))
-    relaxation = FrankWolfe(problem.objective, Region.of(sw.Uniform(8, 3)), problem.diagonal)
+    relaxation = FrankWolfeRelaxation(problem.objective, Region.of(sw.Uniform(8, 3)), problem.diagonal)
     while relaxation.improve(0.0, 0.0):
         pass
     assert relaxation.dual.bound == pytest.approx(relaxation.value, rel=1e-4)
@@ -485,7 +485,7 @@ def test_bound_and_value_meet_at_the_best_fractional_set(seed):
 @given(randoms)
 def test_weights_are_the_slope_of_the_relaxation(random):
     objective, diagonal = strongly_concave_problem(random)
-    relaxation = FrankWolfe(objective, Region.of(sw.Uniform(6, 3)), diagonal)
+    relaxation = FrankWolfeRelaxation(objective, Region.of(sw.Uniform(6, 3)), diagonal)
     z = random.uniform(0.2, 0.8, 6)
     phi(relaxation, z)
     weights, step = relaxation.dual.weights, 1e-4
@@ -499,7 +499,7 @@ def test_weights_are_the_slope_of_the_relaxation(random):
 def test_the_curve_is_that_of_the_relaxation(random):
     """Also for elements at 0, where the derivative is one-sided."""
     objective, diagonal = strongly_concave_problem(random)
-    relaxation = FrankWolfe(objective, Region.of(sw.Uniform(6, 3)), diagonal)
+    relaxation = FrankWolfeRelaxation(objective, Region.of(sw.Uniform(6, 3)), diagonal)
     z = random.uniform(0.2, 0.8, 6) * (random.random(6) < 0.8)
     phi(relaxation, z)
     elements = np.sort(random.permutation(6)[:4])
@@ -523,7 +523,7 @@ def test_elements_without_a_charge_are_used_at_will():
     problem, region = by_products(sw.LeastSquares(X, random.standard_normal(9))), Region.of(sw.Uniform(5, 2))
     objective, diagonal = problem.objective, problem.diagonal
     assert (diagonal > 0).tolist() == [False, False, True, True, True]
-    relaxation = FrankWolfe(objective, region, diagonal, ConvexCombination([np.array([2])], [1.0]))
+    relaxation = FrankWolfeRelaxation(objective, region, diagonal, ConvexCombination([np.array([2])], [1.0]))
     assert relaxation.point.tolist() == [1, 1, 1, 0, 0]
     assert relaxation.value == pytest.approx(objective([0, 1, 2]))
     np.testing.assert_allclose(relaxation.slope[:2], 0, atol=1e-8)
@@ -532,7 +532,7 @@ def test_elements_without_a_charge_are_used_at_will():
 def test_another_diagonal_gives_another_bound_that_holds():
     problem, constraint = by_products(tall(np.random.default_rng(1), 6)), sw.Uniform(6, 2)
     objective, fair = problem.objective, problem.diagonal
-    relaxation = FrankWolfe(objective, Region.of(constraint), fair)
+    relaxation = FrankWolfeRelaxation(objective, Region.of(constraint), fair)
     relaxation.improve(0.0, 0.0)
     best = sw.maximize(objective, constraint, "exhaustive").value
     value = relaxation.value
@@ -590,11 +590,11 @@ def test_nodes_of_the_relaxation_lose_no_set_above_the_target(random):
     region = some_region(random, constraint)
     values = sorted({objective(sorted(s)) for s in sets_of(region, allows)})
     target = values[int(random.integers(len(values)))] * (1 + 1e-9) if random.random() < 0.8 else 0.0
-    node = RelaxedNode(Problem(objective, diagonal), region)
+    node = RelaxedNode(RestrictedProblem(objective, diagonal), region)
     for part in check_node(objective, node, allows, target):
         check_node(objective, part, allows, target)
         sets = sets_at(part, allows)
-        if sets and not isinstance(part._relax(), Overlapping):  # whose sets are within some limits only
+        if sets and not isinstance(part._relax(), OverlappingRelaxation):  # sets within some limits
             assert part.fractional == pytest.approx(in_the_hull(part.fractional, sets), abs=1e-6)
 
 

@@ -14,8 +14,8 @@ from benchmarks.proofs import small
 from benchmarks.proofs.small_instances import KINDS, independent_sets, instance_of
 from swapwise.certify import root
 from swapwise.certify.nodes import Node
-from swapwise.certify.problem import Problem
-from swapwise.certify.proximal import Proximal
+from swapwise.certify.problem import RestrictedProblem
+from swapwise.certify.proximal import ProximalRelaxation
 from swapwise.certify.relaxed import RelaxedNode
 from swapwise.constraints.region import Region
 from swapwise.objectives.quadratic import Quadratic
@@ -116,14 +116,14 @@ def test_elements_fixed_wrongly_are_seen(monkeypatch):
 
 @pytest.mark.slow
 def test_wrong_numbers_of_elements_are_seen(monkeypatch):
-    true = Problem.among
+    true = RestrictedProblem.among
 
     def turned(*arguments, **options):
         part = true(*arguments, **options)
         part.elements = part.elements[::-1]
         return part
 
-    monkeypatch.setattr(Problem, "among", turned)
+    monkeypatch.setattr(RestrictedProblem, "among", turned)
     assert are_seen({"elements that nodes stand for"})
 
 
@@ -131,7 +131,7 @@ def test_wrong_numbers_of_elements_are_seen(monkeypatch):
 def test_elements_dropped_wrongly_are_seen(monkeypatch):
     def lossy(objective, region):
         kept = np.flatnonzero(~region.outside)[1:]
-        problem = Problem(objective).among(kept, region.clock)
+        problem = RestrictedProblem(objective).among(kept, region.clock)
         return RelaxedNode(problem, region.among(kept)) if problem.diagonal.any() else None
 
     monkeypatch.setattr(root, "relaxed_root", lossy)
@@ -161,8 +161,8 @@ def test_small_instances_go_the_ways_of_large_ones(monkeypatch):
     def working_set(found, relaxation):
         return "part" if len(found) < np.count_nonzero(~relaxation.region.outside) else "all"
 
-    counted(Problem, "among", storage)
-    counted(Proximal, "_first_elements", working_set)
+    counted(RestrictedProblem, "among", storage)
+    counted(ProximalRelaxation, "_first_elements", working_set)
     counted(diagonal, "_shift_by_inverse", lambda shift, *_: "inverse")
     for seed in range(30):
         instance = instance_of(seed, largest=7)

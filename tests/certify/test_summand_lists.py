@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 import swapwise as sw
 from swapwise.certify import subsets, summands
 from swapwise.certify.root import root_node
-from swapwise.certify.set_table import Rest, SetPrices, SetTable
-from swapwise.certify.subsets import Listed, SubsetSearch
+from swapwise.certify.set_table import SetPrices, SetTable, UnlistedSets
+from swapwise.certify.subsets import ListedSets, SubsetSearch
 from swapwise.certify.summands import SummandNode
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.region import Region
@@ -206,8 +206,8 @@ def test_prices_make_summands_agree():
     """Two summands want one of two elements each, and not the same one: the best is 1 + 2, and not 2 + 2."""
     subsets_ = np.array([[2], [0], [1]])
     lists = [
-        Listed(subsets_, np.array([0.0, 2.0, 1.0]), -np.inf),
-        Listed(subsets_, np.array([0.0, 1.0, 2.0]), -np.inf),
+        ListedSets(subsets_, np.array([0.0, 2.0, 1.0]), -np.inf),
+        ListedSets(subsets_, np.array([0.0, 1.0, 2.0]), -np.inf),
     ]
     table = SetTable([np.arange(2), np.arange(2)], lists, 2, 1)
     rows = np.arange(6)
@@ -225,12 +225,12 @@ def test_prices_make_summands_agree():
 
 def test_a_summand_of_which_nothing_is_listed_is_bounded_by_what_is_known_of_the_rest():
     lists = [
-        Listed(np.array([[0]]), np.array([2.0]), 1.0),
-        Listed(np.zeros((0, 1), np.intp), np.zeros(0), 1.5),
+        ListedSets(np.array([[0]]), np.array([2.0]), 1.0),
+        ListedSets(np.zeros((0, 1), np.intp), np.zeros(0), 1.5),
     ]
     nothing, size = np.zeros(3), np.ones(2, dtype=np.intp)
     table = SetTable(
-        [np.arange(1), np.arange(1)], lists, 1, 1, rest=Rest(np.array([1.0, 1.5]), nothing, size)
+        [np.arange(1), np.arange(1)], lists, 1, 1, rest=UnlistedSets(np.array([1.0, 1.5]), nothing, size)
     )
     choice = table.choose(np.arange(1), table.no_prices())
     assert choice.bound == pytest.approx(3.5)

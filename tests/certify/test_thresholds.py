@@ -94,3 +94,15 @@ def test_no_set_is_above_a_bound_whatever_counts_as_large(make, seed, monkeypatc
     for certificate in certificates:
         assert min(certificate.bounds.values()) >= best - 1e-9 * max(1.0, best)
     assert result.value >= best - 1e-8 or result.status is not sw.Status.OPTIMAL
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_nothing_is_fixed_by_a_relaxation_that_bounds_nothing(monkeypatch):
+    monkeypatch.setattr(leaf, "FEW_FITS", 2)
+    random = np.random.default_rng(4)
+    X = random.standard_normal((8, 6)) * [1, 1e5, 1, 1, 1, 1]
+    y = (X[:, 0] > 0).astype(int)
+    y[:2] = 0, 1  # the classes are separable by many pairs, far out
+    objective = sw.Logistic(X, y, 1e-6, fit_intercept=False)
+    best = max(objective(pair) for pair in combinations(range(6), 2))
+    assert sw.certify(objective, sw.Uniform(6, 2, 2), [0, 1], max_nodes=40).upper_bound >= best - 1e-9

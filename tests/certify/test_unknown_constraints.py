@@ -99,9 +99,9 @@ def test_a_class_that_says_its_p_is_believed_and_that_is_said():
         p = 2
 
     pairs = Pairs([1, 1, 1, 1], 2)
-    promise = sw.maximize(sw.Linear([3, 1, 2, 1]), pairs).guarantee.by_theorem
-    assert (promise.theorem, promise.constants["p"]) == ("Theorem 12 of Fujii 2020", 2)
-    assert any("with p = 2" in sentence for sentence in promise.assumptions)
+    stated = sw.maximize(sw.Linear([3, 1, 2, 1]), pairs).guarantee.by_theorem
+    assert (stated.theorem, stated.constants["p"]) == ("Theorem 12 of Fujii 2020", 2)
+    assert any("with p = 2" in sentence for sentence in stated.assumptions)
 
 
 def test_a_family_that_is_not_closed_is_refused_before_a_search():

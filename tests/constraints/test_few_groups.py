@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 import swapwise as sw
-from swapwise.constraints.algorithms.few_groups import Offer
+from swapwise.constraints.algorithms.few_groups import FewGroupsProblem
 
 
 def test_a_group_as_a_whole_makes_room_for_another():
@@ -55,5 +55,5 @@ def test_a_dynamic_programme_decides_where_no_price_does():
     # Two groups of three, or one of five: no price for an element tells which.
     weights = np.array([10.0, 1.0, 1.0, 9.0, 2.0, 2.0, 5.0, 5.0, 5.0])
     group = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
-    offer = Offer(weights, group, np.full(3, 3), np.zeros(3, dtype=bool), n_groups=2, size=4)
-    assert weights[offer.heaviest()].sum() == 25.0
+    problem = FewGroupsProblem(weights, group, np.full(3, 3), np.zeros(3, dtype=bool), n_groups=2, size=4)
+    assert weights[problem.heaviest()].sum() == 25.0

@@ -83,7 +83,7 @@ def test_branch_and_bound_is_right(seed, n):
 
 
 def test_a_budget_that_takes_too_long_is_left_to_linear_programs(monkeypatch):
-    monkeypatch.setattr("swapwise.constraints.knapsack.MOST_TURNS", 1)
+    monkeypatch.setattr("swapwise.constraints.knapsack.MOST_ITERATIONS", 1)
     rng = np.random.default_rng(0)
     affordable = sw.Knapsack(rng.random(12), 2.0)
     weights = rng.random(12)

@@ -181,7 +181,7 @@ def test_a_p_that_is_too_small_is_refused():
     def apart(support):
         return 6 not in support or {0, 2, 4}.isdisjoint(support.tolist())
 
-    message = r"is not a 2-exchange system: for S = \[0, 2, 4\] and T = \[6\], .* sw\.smallest_p finds the p"
+    message = r"is not a 2-exchange system: for S = \[0, 2, 4\] and T = \[6\], .* sw\.theory\.smallest_p"
     with pytest.raises(ValueError, match=message):
         sw.OracleSystem(7, apart, p=2)
     system = sw.OracleSystem(7, apart)
@@ -192,7 +192,7 @@ def test_a_p_that_is_too_small_is_refused():
     with pytest.raises(ValueError, match="p must be at least 1, got 0"):
         sw.OracleSystem(7, apart, p=0)
     for n in (7, 20):  # all sets are verified, and some
-        with pytest.raises(ValueError, match=r"p = 1 is too small\. sw\.smallest_p finds the p"):
+        with pytest.raises(ValueError, match=r"p = 1 is too small\. sw\.theory\.smallest_p finds the p"):
             sw.OracleSystem(n, apart, p=1)
 
 

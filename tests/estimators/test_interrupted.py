@@ -180,9 +180,9 @@ def test_without_a_fold_bic_chooses_the_number_of_edges(monkeypatch):
 
 
 def test_a_path_of_graphs_keeps_what_it_has(monkeypatch):
-    from swapwise.search.size_path import _SizeWalk
+    from swapwise.search.size_path import _SizePathSearch
 
-    monkeypatch.setattr(_SizeWalk, "_search_around", lambda walk, best: interrupt())
+    monkeypatch.setattr(_SizePathSearch, "_search_around", lambda walk, best: interrupt())
     with pytest.warns(ConvergenceWarning, match="the search was interrupted"):
         model = sw.IsingGraphCV().fit(spins())
     assert model.support_.tolist() == [[0, 1], [1, 2], [2, 3], [3, 4]]

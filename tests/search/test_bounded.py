@@ -145,8 +145,8 @@ def test_no_guarantee_is_above_the_ratio_that_was_reached(seed):
             "exhaustive",
         ):
             result = sw.maximize(f, constraint, method)
-            for promise in (result.guarantee, *result.guarantee.others):
-                assert promise.ratio <= result.value / best + 1e-6
+            for stated in (result.guarantee, *result.guarantee.others):
+                assert stated.ratio <= result.value / best + 1e-6
         assert result.guarantee.ratio == 1  # of the exhaustive search
 
 
@@ -156,8 +156,8 @@ def test_what_is_certain_of_any_set_is_so():
         values = {S: f(S) for S in sets_of(5) if constraint.is_independent(S)}
         best, constants = max(values.values()), restricted_constants(f, constraint.max_size(), 2)
         for S, value in values.items():
-            for promise in guarantee_at(f, constraint, np.array(S), value, constants):
-                assert promise.ratio * best <= value + 1e-9
+            for stated in guarantee_at(f, constraint, np.array(S), value, constants):
+                assert stated.ratio * best <= value + 1e-9
 
 
 @settings(max_examples=10, deadline=None)
@@ -178,9 +178,9 @@ def test_theorems_on_curvature_are_not_cited():
     constants = restricted_constants(f, 2, 2)
     assert constants.within_bounds
     for method in ("oblivious", "semi-oblivious", "greedy", "omp", "modular"):
-        promise = guarantee(method, sw.Uniform(5, 2), constants)
-        assert promise.vacuous
-        assert "without bounds" in promise.reason
+        stated = guarantee(method, sw.Uniform(5, 2), constants)
+        assert stated.vacuous
+        assert "without bounds" in stated.reason
     table = guarantee_table(sw.Uniform(5, 2), f)
     assert table.method[table.ratio > 0].tolist() == ["exhaustive"]
     assert float(SubmodularityRatios.by_eigenvalues(constants).gamma) == 0.0

@@ -12,7 +12,7 @@ from swapwise.certify.branching import BranchAndBound
 from swapwise.clock import Clock
 from swapwise.search.path import warm_path
 from swapwise.search.plan import resolve
-from swapwise.search.restarts import Problem, restart
+from swapwise.search.restarts import RestartProblem, restart
 from tests.contracts.constraint_zoo import between, contracted, randoms, restricted
 from tests.search.test_record import moves_of
 
@@ -206,7 +206,7 @@ def test_paths_and_restarts_end_in_complete_sets(seed):
             assert f(np.setdiff1d(result.support, result.filled)) >= result.value - 1e-9
             assert result.n_iter == len(result.history) == sum(run.n_moves for run in result.strategies)
     first = plans[0].search(f, family[0], rng, Clock())
-    best, _ = restart(Problem(f, family[0], plans[0]), first, 3, rng, Clock())
+    best, _ = restart(RestartProblem(f, family[0], plans[0]), first, 3, rng, Clock())
     assert family[0].is_complete(best.support)
     assert best.value >= first.value
 

@@ -250,7 +250,7 @@ def test_trials_do_not_warn():
     st.sampled_from(["logistic", "poisson", "gamma", "multinomial"]),
 )
 def test_damped_models_keep_the_slope(seed, damping, kind):
-    # Whatever the curvature, a model promises nothing where the slope is zero, and something where it is not.
+    # Whatever the curvature, a model predicts no gain where the slope is zero, and one where it is not.
     rng = np.random.default_rng(seed)
     objective = quiet(some_family, rng, kind, 8)
     state = quiet(objective.start, [0, 3])

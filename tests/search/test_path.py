@@ -46,7 +46,7 @@ def sizes_of(kind, n, sizes):
 
 
 def plan_of(objective, constraint, method="auto", **options):
-    return resolve(objective, constraint, method, above=THEORY, **options)
+    return resolve(objective, constraint, method, hooks=THEORY, **options)
 
 
 def values(results):
@@ -178,10 +178,10 @@ def test_the_largest_number_of_moves_is_for_every_search():
 def test_fresh_starts_are_greedy_sets_of_the_size_that_is_wanted(kind):
     objective = least_squares(4)
     constraints = sizes_of(kind, objective.n, range(1, 9))
-    walk = path_module.Walk(
+    searches = path_module.PathSearch(
         objective, constraints, plan_of(objective, constraints[0]), path_module.Clock(), 0
     )
-    starts = walk._fresh_starts()
+    starts = searches._fresh_starts()
     assert list(starts) == [7, 4, 1]
     for place, start in starts.items():
         greedy = sw.maximize(objective, constraints[place], "greedy")
@@ -192,11 +192,13 @@ def test_what_is_missed_least_is_dropped_first():
     """Orthogonal columns: an element is missed as much as its target is large."""
     objective = sw.LeastSquares(np.eye(8), np.array([1.0, 8, 3, 6, 5, 4, 7, 2]))
     constraints = sizes_of("uniform", 8, [2, 5, 8])
-    walk = path_module.Walk(
+    searches = path_module.PathSearch(
         objective, constraints, plan_of(objective, constraints[0]), path_module.Clock(), 0
     )
-    assert walk._reduced(np.arange(8), 1).tolist() == [1, 3, 4, 5, 6]
-    assert walk._reduced(np.arange(8), 0).tolist() == [1, 6]
+    assert searches._reduced(np.arange(8), 1).tolist() == [1, 3, 4, 5, 6]
+    assert searches._reduced(np.arange(8), 0).tolist() == [1, 6]
     one_each = [sw.Partition([0, 0, 0, 0, 1, 1, 1, 1], 1).contract([2])]
-    walk = path_module.Walk(objective, one_each, plan_of(objective, one_each[0]), path_module.Clock(), 0)
-    assert walk._reduced(np.arange(8), 0).tolist() == [2, 6]
+    searches = path_module.PathSearch(
+        objective, one_each, plan_of(objective, one_each[0]), path_module.Clock(), 0
+    )
+    assert searches._reduced(np.arange(8), 0).tolist() == [2, 6]

@@ -99,12 +99,12 @@ def test_nothing_to_choose_from_and_no_time():
 
 
 def test_an_interrupt_keeps_what_there_is_or_is_let_through(monkeypatch):
-    from swapwise.search.size_path import _SizeWalk
+    from swapwise.search.size_path import _SizePathSearch
 
     def interrupt(walk, best):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_SizeWalk, "_search_around", interrupt)
+    monkeypatch.setattr(_SizePathSearch, "_search_around", interrupt)
     f = least_squares(7)
     assert path_of(f, sw.Uniform(8, 8), 0.01).result.status is sw.Status.INTERRUPTED
     with pytest.raises(KeyboardInterrupt):

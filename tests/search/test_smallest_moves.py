@@ -123,7 +123,7 @@ def test_starts_by_name_are_searched_to_the_letter():
     assert (2, 1) in sizes
 
 
-def test_a_search_cut_short_promises_nothing_if_it_did_not_look_at_all_moves():
+def test_a_search_cut_short_guarantees_nothing_if_it_did_not_look_at_all_moves():
     _, X, y = data(0)
     objective = LeastSquares(X, y, ridge=5.0)
     by_name = maximize(objective, FOREST, start="empty", max_iter=2)

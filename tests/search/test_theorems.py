@@ -1,4 +1,4 @@
-"""What the paper promises, against exhaustive search."""
+"""What the paper guarantees, against exhaustive search."""
 
 from itertools import combinations
 
@@ -35,7 +35,7 @@ def test_local_optima_of_coverage_are_half_optimal(problem, start):
 
 @settings(max_examples=200)
 @given(coverage_under_a_matroid(), st.integers(0, 4))
-def test_a_few_iterations_already_promise_a_part(problem, T):
+def test_a_few_iterations_already_guarantee_a_part(problem, T):
     """Theorem 9 after T iterations: ½ (1 − exp(−2T/s)) of the optimum."""
     objective, matroid = problem
     best = maximize(objective, matroid, "exhaustive").value

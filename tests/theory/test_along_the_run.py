@@ -84,15 +84,15 @@ def test_no_guarantee_is_above_the_true_ratio(part):
         constraint, objective = some_constraint(rng), some_objective(rng)
         best = sw.maximize(objective, constraint, "exhaustive").value
         for method, result in runs_of_all_methods(objective, constraint):
-            for promise in (result.guarantee, *result.guarantee.others):
-                assert 0 <= promise.ratio <= 1
-                kept = result.value >= promise.ratio * best - 1e-9 * best - 1e-12 * objective.scale
-                assert promise.in_expectation or kept, (seed, method, promise, result.value / best)
+            for stated in (result.guarantee, *result.guarantee.others):
+                assert 0 <= stated.ratio <= 1
+                kept = result.value >= stated.ratio * best - 1e-9 * best - 1e-12 * objective.scale
+                assert stated.in_expectation or kept, (seed, method, stated, result.value / best)
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_with_exact_ratios_every_theorem_holds(seed):
-    """γ, β and α by enumeration promise more than eigenvalues, and no more than there is."""
+    """γ, β and α by enumeration guarantee more than eigenvalues, and no more than there is."""
     rng = np.random.default_rng(seed)
     constraint, objective = some_constraint(rng), some_objective(rng)
     s = constraint.max_size()
@@ -102,12 +102,12 @@ def test_with_exact_ratios_every_theorem_holds(seed):
         if method in PIVOTS or s == 0:
             continue
         run = [each for each in result.strategies if each.name == method][-1]
-        promise = guarantee(method, constraint, ratios, details={**METHODS[method]().options, **run.details})
-        if promise.in_expectation:
+        stated = guarantee(method, constraint, ratios, details={**METHODS[method]().options, **run.details})
+        if stated.in_expectation:
             draws = [sw.maximize(objective, constraint, method, random_state=i).value for i in range(60)]
-            assert np.mean(draws) + 3 * np.std(draws) / np.sqrt(60) >= promise.ratio * best - 1e-9, method
+            assert np.mean(draws) + 3 * np.std(draws) / np.sqrt(60) >= stated.ratio * best - 1e-9, method
         else:
-            assert result.value >= promise.ratio * best - 1e-9, (method, promise)
+            assert result.value >= stated.ratio * best - 1e-9, (method, stated)
 
 
 def mean_value(f, matroid, chosen=np.empty(0, dtype=np.intp)):  # noqa: B008
@@ -126,9 +126,9 @@ def test_random_residual_greedy_where_losses_are_much_larger_than_gains():
     gamma, matroid = Constant(2 / 7, "exact"), sw.Uniform(12, 11)
     for beta, formula in [(5.4, "γ/(γ + β)"), (5.6, "(γ/(1 + γ))²")]:
         known = SubmodularityRatios(11, gamma, gamma, one, Constant(beta, "exact"), one)
-        promise = guarantee("random-residual-greedy", matroid, known)
-        assert promise.formula == formula
-        assert promise.ratio == pytest.approx(max(gamma / (gamma + beta), (gamma / (1 + gamma)) ** 2))
+        stated = guarantee("random-residual-greedy", matroid, known)
+        assert stated.formula == formula
+        assert stated.ratio == pytest.approx(max(gamma / (gamma + beta), (gamma / (1 + gamma)) ** 2))
 
 
 @pytest.mark.parametrize("s", [1, 2, 3, 5, 11, 100])
@@ -171,13 +171,13 @@ def local_optima(objective, constraint, rule):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_at_local_optima_it_is_never_below_the_theorem(seed):
-    """(ii) in the documentation: the same m and M promise m²/M² there."""
+    """(ii) in the documentation: the same m and M guarantee m²/M² there."""
     rng = np.random.default_rng(seed)
     f, matroid = sw.LeastSquares(rng.standard_normal((14, 6)), rng.standard_normal(14)), sw.Graphic(COMPLETE)
     constants = restricted_constants(f, 3, 2)
     for result in local_optima(f, matroid, sw.NonOblivious(float(constants.M_st))):
-        promise = guarantee("non-oblivious", matroid, constants)
-        assert result.guarantee.beyond_trivial.ratio >= promise.ratio - 1e-9
+        stated = guarantee("non-oblivious", matroid, constants)
+        assert result.guarantee.beyond_trivial.ratio >= stated.ratio - 1e-9
     coverage = sw.Coverage([rng.permutation(7)[:3].tolist() for _ in range(6)])
     for result in local_optima(coverage, matroid, "oblivious"):
         assert result.guarantee.beyond_trivial.ratio >= 0.5
@@ -187,8 +187,8 @@ def test_the_bound_at_a_set_is_tight_for_orthogonal_columns():
     f = sw.LeastSquares(np.eye(4), [4.0, 3.0, 2.0, 1.0])
     for support in combinations(range(4), 2):
         at = np.array(support)
-        best = [promise for promise in guarantee_at(f, sw.Uniform(4, 2), at, f(at)) if not promise.trivial]
-        assert max(promise.ratio for promise in best) == pytest.approx(f(at) / f([0, 1]), rel=1e-3)
+        best = [stated for stated in guarantee_at(f, sw.Uniform(4, 2), at, f(at)) if not stated.trivial]
+        assert max(stated.ratio for stated in best) == pytest.approx(f(at) / f([0, 1]), rel=1e-3)
 
 
 def test_what_the_chosen_elements_span_counts_for_nothing_only_if_that_is_certain():
@@ -199,8 +199,8 @@ def test_what_the_chosen_elements_span_counts_for_nothing_only_if_that_is_certai
     near = sw.LeastSquares(np.column_stack([X, X[:, 0] + 1e-8 * rng.standard_normal(30)]), y)
     kinds = []
     for objective in (twins, near):
-        promises = guarantee_at(objective, sw.Uniform(6, 2), np.array([0, 1]), objective([0, 1]))
-        kinds.append({promise.formula: promise.ratio for promise in promises})
+        guarantees = guarantee_at(objective, sw.Uniform(6, 2), np.array([0, 1]), objective([0, 1]))
+        kinds.append({stated.formula: stated.ratio for stated in guarantees})
     assert kinds[0][FORMULAS["concavity"]] > 0.8
     assert set(kinds[1]) == {FORMULAS["all"]}
 
@@ -225,8 +225,8 @@ def test_hard_thresholding_is_judged_by_the_step_on_record():
     options = {"status": sw.Status.COMPLETE, "n_iter": 1, "value": f([1]), "support": np.array([1])}
     for step, least in ((None, 0.0), (0.0, 0.0), (3.0, 0.2)):
         details = {} if step is None else {"step": step}
-        promise = guarantee_of(f, constraint, "htp", details=details, **options)
-        by_theorem = promise.by_theorem
+        stated = guarantee_of(f, constraint, "htp", details=details, **options)
+        by_theorem = stated.by_theorem
         assert least <= by_theorem.ratio <= f([1]) / f([0])
         assert by_theorem.vacuous == (least == 0)
 
@@ -242,7 +242,7 @@ def test_it_holds_without_a_p(constraint):
 
 
 def test_an_unknown_method_has_the_guarantee_of_its_answer():
-    promise = guarantee_of(
+    stated = guarantee_of(
         sw.Coverage([{1, 2}, {2}, {3}]),
         sw.Uniform(3, 2),
         "of my own",
@@ -251,18 +251,18 @@ def test_an_unknown_method_has_the_guarantee_of_its_answer():
         value=3.0,
         support=np.array([0, 2]),
     )
-    assert (promise.ratio, promise.theorem) == (1, ALONG_THE_RUN)
-    assert "of my own" in repr(promise.others[-1])
+    assert (stated.ratio, stated.theorem) == (1, ALONG_THE_RUN)
+    assert "of my own" in repr(stated.others[-1])
 
 
-def test_a_function_of_which_nothing_is_known_is_promised_nothing():
+def test_a_function_of_which_nothing_is_known_is_guaranteed_nothing():
     assert sw.maximize(sw.CustomSetFunction(len, n=3), sw.Uniform(3, 2)).guarantee is None
     zero = sw.maximize(sw.Linear([0.0, 0.0]), sw.Uniform(2, 1)).guarantee
     assert zero.ratio == 1
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_localizability_at_a_local_optimum_promises_more_and_not_too_much(seed):
+def test_localizability_at_a_local_optimum_guarantees_more_and_not_too_much(seed):
     rng = np.random.default_rng(seed)
     f, pair = sw.LeastSquares(rng.standard_normal((7, 4)), rng.standard_normal(7)), sw.Uniform(4, 2)
     best = sw.maximize(f, pair, "exhaustive").value
@@ -310,8 +310,8 @@ def test_the_formula_of_submodular_functions_names_the_set_whose_gains_are_summe
     good, poor = [*forced, 1, 2], [*forced, 3, 4]
     for support, at, X in [(good, good, "S"), (poor, forced, "F" if forced else "∅")]:
         gains = sorted((f({*at, j}) - f(at) for j in range(5)), reverse=True)
-        promises = guarantee_at(f, constraint, np.array(support), f(support))
-        stated = {one.formula: one.ratio for one in promises}
+        guarantees = guarantee_at(f, constraint, np.array(support), f(support))
+        stated = {one.formula: one.ratio for one in guarantees}
         formula = f"f(S)/(f({X}) + max Σ_T f(j | {X}))"
         assert stated.keys() == {FORMULAS["all"], formula}
         assert stated[formula] == pytest.approx(f(support) / (f(at) + sum(gains[:2])))

@@ -1,4 +1,4 @@
-"""What each promise is made of, and where the paper's printed forms are mended."""
+"""What each guarantee is made of, and where the paper's printed forms are mended."""
 
 from math import exp, log
 
@@ -58,17 +58,17 @@ def test_ratios_grow_with_iterations_up_to_their_limit(triple, s, p, q, T):
 
 def test_slip_1_the_exponent_is_negative():
     """Table 1 and Theorem 12 print 1 − exp(+…): less than nothing."""
-    promise = guarantee("oblivious", sw.BMatching.complete(4, 1), SUBMODULAR, T=4)
-    assert promise.constants == {"alpha": 1, "beta1": 1, "beta2": 1, "p": 2, "q": 1, "s": 2, "T": 4}
+    stated = guarantee("oblivious", sw.BMatching.complete(4, 1), SUBMODULAR, T=4)
+    assert stated.constants == {"alpha": 1, "beta1": 1, "beta2": 1, "p": 2, "q": 1, "s": 2, "T": 4}
     assert 1 / 3 * (1 - exp(+3 * 4 / 2)) < 0
-    assert 1 / 3 * (1 - exp(-3 * 4 / 2)) <= promise.ratio <= 1 / 3
+    assert 1 / 3 * (1 - exp(-3 * 4 / 2)) <= stated.ratio <= 1 / 3
 
 
 def overlapping(rho):
     """Return a path 0, 2, 1 of edges with equal correlations, at which dropping 0 and 1 for 2 is a loss.
 
     Its Hessian H has ones on the diagonal and rho elsewhere. From w = (1, 1, 0), the best that smoothness
-    along all three promises is the direction (1, 1, 1), H's first eigenvector: there the bound is tight.
+    along all three guarantees is the direction (1, 1, 1), H's first eigenvector: there the bound is tight.
     """
     H = np.full((3, 3), rho) + (1 - rho) * np.eye(3)
     root = np.linalg.cholesky(H).T
@@ -145,8 +145,8 @@ def test_slip_7_a_rate_above_one_leads_straight_to_the_limit():
     assert limit * (1 - (1 - c) ** 3) > 1
     assert limit * (1 - (1 - c) ** 2) < 0
     for T in (1, 2, 3):
-        promise = guarantee("semi-oblivious", sw.Uniform(4, 1), constants(1, 2, m=0.2, M=1.0), T=T)
-        assert promise.ratio == pytest.approx(limit)
+        stated = guarantee("semi-oblivious", sw.Uniform(4, 1), constants(1, 2, m=0.2, M=1.0), T=T)
+        assert stated.ratio == pytest.approx(limit)
 
 
 ALL_METHODS = ["oblivious", "greedy", "random-residual-greedy", "modular", "random", "exhaustive"]
@@ -254,10 +254,10 @@ ALL_METHODS = ["oblivious", "greedy", "random-residual-greedy", "modular", "rand
         ("oblivious", Localizability(0.0, 1.0, 1.0), {}, "vacuous (the constants, or tol, leave nothing)"),
     ],
 )
-def test_a_promise_in_words(method, given_constants, options, words):
-    promise = guarantee(method, sw.Uniform(5, 2), given_constants, **options)
-    assert str(promise) == repr(promise) == words
-    assert promise.vacuous == words.startswith("vacuous")
+def test_a_guarantee_in_words(method, given_constants, options, words):
+    stated = guarantee(method, sw.Uniform(5, 2), given_constants, **options)
+    assert str(stated) == repr(stated) == words
+    assert stated.vacuous == words.startswith("vacuous")
 
 
 def test_less_than_the_optimum_does_not_read_as_the_optimum():
@@ -267,7 +267,7 @@ def test_less_than_the_optimum_does_not_read_as_the_optimum():
 
 
 @pytest.mark.parametrize("name", ["greedy", "modular", "random-residual-greedy"])
-def test_flat_objectives_promise_nothing(name):
+def test_flat_objectives_guarantee_nothing(name):
     assert "a ridge makes it positive" in repr(guarantee(name, sw.Uniform(5, 2), constants(m=0.0)))
 
 
@@ -284,7 +284,7 @@ def test_larger_exchanges_are_worth_more_under_systems_only():
     assert guarantee("oblivious", alone, known, q=4).ratio == 0.25
 
 
-def test_modular_promises_less_where_the_heaviest_set_is_not_found_for_certain():
+def test_modular_guarantees_less_where_the_heaviest_set_is_not_found_for_certain():
     parts = [sw.Graphic(COMPLETE), sw.Partition(list("aabbcc"), 1), sw.Partition(list("abcabc"), 1)]
     assert guarantee("modular", sw.Intersection(*parts[:2]), constants(3, 99)).ratio == 0.25
     assert guarantee("modular", sw.Intersection(*parts), constants(3, 99)).ratio == pytest.approx(0.25 / 3)

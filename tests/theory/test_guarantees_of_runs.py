@@ -1,4 +1,4 @@
-"""The promises of runs: each is kept, against exhaustive search."""
+"""The guarantees of runs: each is kept, against exhaustive search."""
 
 import pickle
 
@@ -52,21 +52,21 @@ def set_function(rng, n):
     return sw.FacilityLocation(rng.random((4, n)) ** 2)
 
 
-def check_promise(objective, constraint, method, best, **options):
+def check_guarantee(objective, constraint, method, best, **options):
     result = sw.maximize(objective, constraint, method, **options)
-    promise = result.guarantee
-    assert promise is not None
-    for each in (promise, *promise.others):
+    stated = result.guarantee
+    assert stated is not None
+    for each in (stated, *stated.others):
         assert 0 <= each.ratio <= 1
         assert each.in_expectation or result.value >= each.ratio * best - 1e-9, (
             f"{each} of {best} by {method}, {options}"
         )
-    if promise.max_iterations is not None:
-        assert result.strategies[-1].n_moves <= promise.max_iterations  # of the method itself
-    return promise
+    if stated.max_iterations is not None:
+        assert result.strategies[-1].n_moves <= stated.max_iterations  # of the method itself
+    return stated
 
 
-def check_all_promises(rng, constraint):
+def check_all_guarantees(rng, constraint):
     """Run every method that there is on a sparse objective and on a plain set function."""
     # With q = 2, moves of three matroids would exchange up to 4 elements for 12.
     single = isinstance(constraint, sw.Matroid) or constraint.p is None or constraint.exchange_size(2) > 12
@@ -76,15 +76,15 @@ def check_all_promises(rng, constraint):
         rules = RULES if isinstance(objective, sw.SparseObjective) else ["oblivious"]
         for rule in rules:
             start, T = str(rng.choice(STARTS)), int(rng.integers(0, 4))
-            check_promise(objective, constraint, rule, best, q=q, start=start)
-            check_promise(objective, constraint, rule, best, q=q, start="arbitrary", max_iter=T)
+            check_guarantee(objective, constraint, rule, best, q=q, start=start)
+            check_guarantee(objective, constraint, rule, best, q=q, start="arbitrary", max_iter=T)
             epsilon = rng.choice([0.05, 1.0])
-            check_promise(objective, constraint, rule, best, q=q, epsilon=epsilon)
+            check_guarantee(objective, constraint, rule, best, q=q, epsilon=epsilon)
         for method in ("greedy", "modular", "random", "exhaustive"):
-            check_promise(objective, constraint, method, best)
-        check_promise(objective, constraint, "greedy", best, max_iter=int(rng.integers(0, 3)))
-        check_promise(objective, constraint, "oblivious", best, tol=rng.choice([0.01, 0.3]))
-        check_promise(objective, constraint, "greedy", best, tol=rng.choice([0.01, 0.3]))
+            check_guarantee(objective, constraint, method, best)
+        check_guarantee(objective, constraint, "greedy", best, max_iter=int(rng.integers(0, 3)))
+        check_guarantee(objective, constraint, "oblivious", best, tol=rng.choice([0.01, 0.3]))
+        check_guarantee(objective, constraint, "greedy", best, tol=rng.choice([0.01, 0.3]))
 
 
 seeds = st.integers(0, 2**32 - 1)
@@ -94,9 +94,9 @@ seeds = st.integers(0, 2**32 - 1)
 @pytest.mark.parametrize("family", FAMILIES)
 @settings(max_examples=8)
 @given(data=st.data())
-def test_promises_under_matroids_are_kept(family, data):
+def test_guarantees_under_matroids_are_kept(family, data):
     matroid = data.draw(FAMILIES[family].filter(lambda specimen: specimen.matroid.n > 0)).matroid
-    check_all_promises(np.random.default_rng(data.draw(seeds)), matroid)
+    check_all_guarantees(np.random.default_rng(data.draw(seeds)), matroid)
 
 
 @pytest.mark.slow
@@ -104,9 +104,9 @@ def test_promises_under_matroids_are_kept(family, data):
 @pytest.mark.parametrize("family", SYSTEMS)
 @settings(max_examples=8)
 @given(data=st.data())
-def test_promises_under_systems_are_kept(family, data):
+def test_guarantees_under_systems_are_kept(family, data):
     system = data.draw(SYSTEMS[family].filter(lambda specimen: specimen.system.n > 0)).system
-    check_all_promises(np.random.default_rng(data.draw(seeds)), system)
+    check_all_guarantees(np.random.default_rng(data.draw(seeds)), system)
 
 
 COMPLETE = [(i, j) for i in range(4) for j in range(i + 1, 4)]
@@ -120,7 +120,7 @@ GRAPH_CONSTRAINTS = [
 
 
 @pytest.mark.parametrize("constraint", GRAPH_CONSTRAINTS, ids=repr)
-def test_promises_for_ising_models_are_kept(constraint):
+def test_guarantees_for_ising_models_are_kept(constraint):
     for seed in range(3):
         rng = np.random.default_rng(seed)
         spins = np.where(rng.random((20, 4)) < 0.5, 1.0, -1.0)
@@ -128,31 +128,31 @@ def test_promises_for_ising_models_are_kept(constraint):
         objective = sw.graphs.IsingPseudoLikelihood(spins, ridge=1.0, fields=bool(seed % 2))
         best = sw.maximize(objective, constraint, "exhaustive").value
         for rule in RULES[:-1]:
-            promise = check_promise(objective, constraint, rule, best)
-            assert not promise.vacuous
-            check_promise(objective, constraint, rule, best, max_iter=2, start="arbitrary")
-            check_promise(objective, constraint, rule, best, epsilon=0.1)
+            stated = check_guarantee(objective, constraint, rule, best)
+            assert not stated.vacuous
+            check_guarantee(objective, constraint, rule, best, max_iter=2, start="arbitrary")
+            check_guarantee(objective, constraint, rule, best, epsilon=0.1)
         for method in ("greedy", "modular"):
-            check_promise(objective, constraint, method, best)
+            check_guarantee(objective, constraint, method, best)
 
 
 @pytest.mark.parametrize(
     "constraint", [sw.Uniform(6, 3), sw.Partition(list("aabbcc"), 1), sw.Graphic(COMPLETE)]
 )
 @pytest.mark.parametrize("seed", range(3))
-def test_random_residual_greedy_keeps_its_promise_on_average(constraint, seed):
+def test_random_residual_greedy_keeps_its_guarantee_on_average(constraint, seed):
     rng = np.random.default_rng(seed)
     for objective in (least_squares(rng, 6), set_function(rng, 6)):
         best = sw.maximize(objective, constraint, "exhaustive").value
         runs = [
             sw.maximize(objective, constraint, "random-residual-greedy", random_state=i) for i in range(60)
         ]
-        promise = runs[0].guarantee.by_theorem
-        assert promise.vacuous or promise.in_expectation or isinstance(objective, sw.Linear)
-        assert np.mean([run.value for run in runs]) >= promise.ratio * best - 1e-9
+        stated = runs[0].guarantee.by_theorem
+        assert stated.vacuous or stated.in_expectation or isinstance(objective, sw.Linear)
+        assert np.mean([run.value for run in runs]) >= stated.ratio * best - 1e-9
 
 
-def test_promises_are_met_with_equality_where_they_are_tight():
+def test_guarantees_are_met_with_equality_where_they_are_tight():
     path = sw.BMatching([(0, 1), (1, 2), (2, 3)], 1)
     result = sw.maximize(sw.Linear([1.0, 1.0, 1.0]), path, start=[1])
     assert result.value == result.guarantee.ratio * 2 == 1
@@ -169,9 +169,9 @@ def test_a_rule_that_no_theorem_is_on():
         """Scores as it likes."""
 
     assert isinstance(Mine(), Pivot)
-    promise = sw.maximize(sw.Linear([1, 2]), sw.Uniform(2, 1), Mine()).guarantee
-    assert promise.theorem == ALONG_THE_RUN
-    assert "no theorem on the rule" in repr(promise.by_theorem)
+    stated = sw.maximize(sw.Linear([1, 2]), sw.Uniform(2, 1), Mine()).guarantee
+    assert stated.theorem == ALONG_THE_RUN
+    assert "no theorem on the rule" in repr(stated.by_theorem)
 
 
 @pytest.mark.parametrize(
@@ -187,20 +187,20 @@ def test_a_rule_that_no_theorem_is_on():
 def test_only_full_rounds_count(status, T):
     """A round that was cut short takes the best move it saw, which need not be the best there is."""
     objective, constraint = sw.Coverage([{1}, {2}, {3}, {4}]), sw.Uniform(4, 4)
-    promise = guarantee_of(objective, constraint, sw.Oblivious(), status=status, n_iter=3, value=3.0)
-    assert promise == guarantee("oblivious", constraint, Localizability(1.0, 1.0, 1.0), T=T)
+    stated = guarantee_of(objective, constraint, sw.Oblivious(), status=status, n_iter=3, value=3.0)
+    assert stated == guarantee("oblivious", constraint, Localizability(1.0, 1.0, 1.0), T=T)
 
 
 def test_one_constant_for_all_moves_is_the_one_that_the_objective_gives():
     X = np.eye(4) + 0.1
     objective, pair = sw.LeastSquares(X, np.ones(4)), sw.Uniform(4, 2)
     M_pairs = restricted_constants(objective, 2, 2).M_st
-    promise = sw.maximize(objective, pair, sw.NonOblivious("global")).guarantee.by_theorem
-    assert promise.constants["M"] == objective.smoothness(2) > M_pairs
-    assert promise.ratio < sw.maximize(objective, pair, "non-oblivious").guarantee.by_theorem.ratio
+    stated = sw.maximize(objective, pair, sw.NonOblivious("global")).guarantee.by_theorem
+    assert stated.constants["M"] == objective.smoothness(2) > M_pairs
+    assert stated.ratio < sw.maximize(objective, pair, "non-oblivious").guarantee.by_theorem.ratio
 
 
-def test_nothing_is_promised_of_an_unknown_function_unless_all_sets_are_seen():
+def test_nothing_is_guaranteed_of_an_unknown_function_unless_all_sets_are_seen():
     unknown, pair = sw.CustomSetFunction(len, n=4), sw.Uniform(4, 2)
     assert sw.maximize(unknown, pair).guarantee is None
     assert sw.maximize(unknown, pair, "exhaustive").guarantee.ratio == 1
@@ -229,7 +229,7 @@ def test_only_what_is_trivial_is_known_of_an_objective_of_unknown_smoothness():
 @pytest.mark.parametrize("method", ["oblivious", "greedy"])
 @pytest.mark.parametrize("epsilon", [None, 0.01])
 def test_a_large_tol_is_counted(method, epsilon):
-    """A search that is content with little stops far below what its theorem promises."""
+    """A search that is content with little stops far below what its theorem guarantees."""
     objective, constraint = sw.Linear([1.0] + [0.3] * 9), sw.Uniform(10, 10)
     options = {"epsilon": epsilon} if method == "oblivious" else {}
     start = {"start": [0]} if method == "oblivious" else {}
@@ -240,7 +240,7 @@ def test_a_large_tol_is_counted(method, epsilon):
     assert strict.guarantee.ratio >= 1 / 1.01
 
 
-def test_a_promise_is_made_when_it_is_asked_for_and_once(monkeypatch):
+def test_a_guarantee_is_made_when_it_is_asked_for_and_once(monkeypatch):
     calls = []
     monkeypatch.setattr(
         "swapwise.theory.runs.restricted_constants",
@@ -259,8 +259,8 @@ def test_a_pickled_result_leaves_the_data_behind_and_keeps_what_was_asked():
     result = sw.maximize(sw.LeastSquares(X, rng.standard_normal(500)), sw.Uniform(20, 2))
     unasked = pickle.loads(pickle.dumps(result))
     assert unasked.guarantee is None
-    promise = result.guarantee
+    stated = result.guarantee
     stored = pickle.dumps(result)
     assert len(stored) < X.nbytes / 10
-    assert pickle.loads(stored).guarantee == promise
+    assert pickle.loads(stored).guarantee == stated
     assert repr(result) == repr(unasked)

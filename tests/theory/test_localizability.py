@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from swapwise import Coverage, CustomSetFunction, LeastSquares, Linear, Uniform, maximize
-from swapwise.theory import localizability as module
+from swapwise.theory import localizable as module
 from swapwise.theory.constants import restricted_constants
 from swapwise.theory.localizable import (
     Counterexample,

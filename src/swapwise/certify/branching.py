@@ -21,14 +21,14 @@ from swapwise.search.plan import search_by_default
 from swapwise.search.result import Status
 from swapwise.theory.bounds import ceiling
 
-# Open parts may take about this much memory in all: each the flags of its region, and a start.
+# The memory of all open parts, and of one beside the flags of its region
 MOST_BYTES, BYTES_PER_PART = 500_000_000, 20_000
 
 
 class BranchAndBound:
     """The best set so far, the parts that are still open, and a proven bound on all of them.
 
-    Interrupt it at any time, by the clock or otherwise: the bound holds.
+    It may be interrupted at any time, by the clock or otherwise: the bound holds.
     """
 
     def __init__(
@@ -37,13 +37,12 @@ class BranchAndBound:
         self.objective, self.constraint = objective, constraint
         self.support = support
         self.value = value
-        #: Those of the set that are in it only to meet a lower limit, if it was found here
+        #: Elements of the best set that only meet a lower limit, if it was found here
         self.filled = support[:0]
-        #: Called whenever a part was looked at or a better set was found
+        #: Called after each part and each better set
         self.notify: Callable[[], None] = lambda: None
-        #: How many parts were looked at
+        #: The number of parts bounded so far
         self.n_nodes = 0
-        #: What no set exceeds, as is known beforehand
         self.ceiling = ceiling(objective)
         self._numbers = count()
         self._open: list[tuple[float, int, Node]] = []
@@ -53,13 +52,12 @@ class BranchAndBound:
         self._doubt = ""
 
     def set_root(self, root: Node) -> None:
-        """Begin with the node of all independent sets."""
         self._put(root)
-        self._has_root = True  # only now: without any part, nothing would be left to look at
+        self._has_root = True  # after the part is there: without parts, the proof would be complete
 
     @property
     def upper_bound(self) -> float:
-        """No independent set has a larger value than this: what was pruned is at most the cutoff."""
+        """A bound on all independent sets; pruned parts are bounded by the cutoff."""
         if not self._has_root:
             return np.inf
         bounds = [-self._open[0][0]] if self._open else []
@@ -68,31 +66,26 @@ class BranchAndBound:
 
     @property
     def cutoff(self) -> float:
-        """A part whose bound is no larger holds nothing that is better than the best so far."""
         return self.value + self.objective.resolution(self.value)
 
     @property
     def gap(self) -> float:
-        """How much better than the best so far an optimum can be, as in a certificate."""
         return relative_gap(self.value, self.upper_bound, self.ceiling, self.cutoff - self.value)
 
     @property
     def n_open(self) -> int:
-        """How many parts are still to be looked at, or being looked at."""
         return len(self._open) + (self._current is not None)
 
     @property
     def is_open(self) -> bool:
-        """Whether there are parts that might hold a better set."""
         return bool(self._open) or self._current is not None or not self._has_root
 
     @property
     def doubt(self) -> str:
-        """The set that keeps the bound up because its value is only known within bounds, in words, or ''."""
+        """In words, the set that keeps the bound up as its value is known only within bounds, or ''."""
         return self._doubt if self.cutoff < self._leaf_bound == self.upper_bound else ""
 
     def run(self, clock: Clock, gap: float = 0.0, max_nodes: int | None = None) -> Status:
-        """Look at the whole, and go on until the gap is this small, or clock or nodes run out."""
         while self.is_open and (not self.n_nodes or self.gap > gap):
             if max_nodes is not None and self.n_nodes >= max_nodes:
                 return Status.ITERATION_LIMIT
@@ -101,15 +94,12 @@ class BranchAndBound:
         return Status.COMPLETE
 
     def step(self, clock: Clock) -> None:
-        """Look at the part with the largest bound, and split it if it may hold a better set.
-
-        When too many are open, it is one of the smallest bounds, which take the fewest parts to close.
-        """
         clock.check()
         if self._current is not None:  # the last step was cut short
             self._put(self._current)
+        # When too many are open, it is one of the smallest bounds, which take the fewest parts to close.
         at = -1 if self._is_full else 0
-        self._current = node = self._open[at][-1]  # wherever this is interrupted, the bound counts it in
+        self._current = node = self._open[at][-1]  # so that the bound counts it if this is interrupted
         if at:
             self._open.pop()
         else:
@@ -123,7 +113,6 @@ class BranchAndBound:
         return len(self._open) * (BYTES_PER_PART + 2 * self.constraint.n) > MOST_BYTES
 
     def _split(self, node: Node, clock: Clock) -> list[Node]:
-        """Return the parts of a node that are worth another look."""
         if node.bound > self.cutoff:
             self.n_nodes += 1
             parts = self._enumerated(node, clock, quick=True)
@@ -145,10 +134,9 @@ class BranchAndBound:
         return self._parts(node, (node.region.with_inside(element), node.region.with_outside(element)))
 
     def _enumerated(self, node: Node, clock: Clock, *, quick: bool) -> list[Node] | None:
-        """Enumerate the sets of a node if they are few enough; return the parts that are left, None if not.
+        """Enumerate the sets of a node, but for those with columns set aside; None if they are not few.
 
-        Sets of collinear columns are each as good as many others, so that there are too many good ones. So
-        those with columns that are set aside are left.
+        Sets of collinear columns are each as good as many others, so too many are good for enumeration.
         """
         aside = node.aside
         region = node.region.with_outside(aside) if len(aside) else node.region
@@ -168,11 +156,10 @@ class BranchAndBound:
         return [part for part in map(node.part, regions) if part.bound > self.cutoff]
 
     def _evaluate(self, support: IndexArray, clock: Clock) -> None:
-        """Evaluate one set: its value, and an upper bound on it where rounding leaves it uncertain."""
         with unwarned():
             value = self.objective._value(support)
             bound = max(value, self.objective.upper_bound(support, clock))
-        clock.check()  # cut short, the bound may be a poor one, and would stay
+        clock.check()  # a bound that was cut short may be poor, and would stay
         self._improve(support, value, clock)
         if bound > max(self._leaf_bound, self.cutoff):
             known = f"between {value:.8g} and {bound:.8g}" if bound < np.inf else f"at {value:.8g} or above"
@@ -186,11 +173,10 @@ class BranchAndBound:
         support = node.whole(node.region.constraint.extend(node.candidate(), node.region.open))
         if not self.constraint._is_answer(support):  # the region may have no set at all
             return self.support, self.value
-        with unwarned():  # users did not choose this set
+        with unwarned():  # the set is not the user's choice
             return support, self.objective._value(support)
 
     def _improve(self, support: IndexArray, value: float, clock: Clock) -> None:
-        """Keep a set that is better than the incumbent, improved by local search and completed."""
         if value <= self.cutoff:
             return
         require_independent(self.constraint, support)
@@ -200,7 +186,7 @@ class BranchAndBound:
         if polished.value > self.value:
             self.support, self.value, self.filled = polished.support, polished.value, polished.filled
         if polished.status == Status.INTERRUPTED:
-            raise KeyboardInterrupt  # meant for all of this, not only for the search
+            raise KeyboardInterrupt  # meant for the proof, not only for the search
         self.notify()
 
     def _put(self, node: Node) -> None:

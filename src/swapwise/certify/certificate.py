@@ -16,8 +16,8 @@ from swapwise.search.result import Status
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# A bound that closes less than this part of what the value of all elements leaves open is trivial, too: the
-# share would rise by a quarter of a percentage point at most (r (1 − r) / 100 for a share of r).
+# A bound is trivial, too, if it closes less than this share of the distance to the value of all elements: the
+# ratio would rise by a quarter of a percentage point at most (r (1 − r) / 100 for a ratio of r).
 _WORTH = 0.01
 
 
@@ -49,10 +49,10 @@ class Certificate:
     support : the answer
     better, better_value : a better set and its value, if one was found on the way
     fractional : the fractional set of the relaxation (what ``start="relaxation"`` rounds), or None
-    n_nodes : how many parts of the problem branch and bound looked at
+    n_nodes : number of parts of the problem that branch and bound explored
     seconds : wall time
-    status : why the proof stopped, a :class:`Status`: COMPLETE (it is as good as ``gap`` asks for, or every
-        part was looked at), TIME_LIMIT, ITERATION_LIMIT (of ``max_nodes``) or INTERRUPTED (by the keyboard)
+    status : why the proof stopped, a :class:`Status`: COMPLETE (it is as good as ``gap`` requires, or every
+        part was explored), TIME_LIMIT, ITERATION_LIMIT (of ``max_nodes``) or INTERRUPTED (by the keyboard)
     resolution : values closer than this count as equal
     assumptions : what the proof takes on trust, such as ``"that ... is a matroid"``; each reads on after
         "assuming"
@@ -64,7 +64,7 @@ class Certificate:
         for objectives that do not count
     ceiling : what no set exceeds, as is known beforehand, such as 1 for R²; infinity if nothing is
     verdict : what is proven in a few words, such as ``"at least 97.0% of the optimum"``
-    caveats : what has to be said with it, in clauses: what it assumes, and what is in doubt
+    caveats : clauses that belong to the verdict: what it assumes, and what is in doubt
     cut_short : how the proof was stopped before its end, such as ``"stopped after 10 s"``, or empty
 
     See Also
@@ -109,7 +109,9 @@ class Certificate:
     @property
     def ratio(self) -> float:
         """The share of the optimum that the answer has at least; 1 means that it is optimal."""
-        return proven_share(self.value, self.upper_bound, self.resolution)
+        if self.upper_bound <= self.value + self.resolution:
+            return 1.0
+        return max(0.0, self.value / self.upper_bound)
 
     @property
     def gap(self) -> float:
@@ -144,11 +146,11 @@ class Certificate:
 
     @property
     def caveats(self) -> list[str]:
-        """What has to be said with the verdict: what it assumes, and what is in doubt, a clause each."""
-        said = [f"assuming {'; and '.join(self.assumptions)}"] if self.assumptions else []
+        """Clauses that belong to the verdict: what it assumes, and what is in doubt."""
+        clauses = [f"assuming {'; and '.join(self.assumptions)}"] if self.assumptions else []
         if self.doubt and not self.optimal:  # which is not the reason if a better set was found
-            said.append(f"{'and' if self.better is not None else 'not more because'} {self.doubt}")
-        return said
+            clauses.append(f"{'and' if self.better is not None else 'not more because'} {self.doubt}")
+        return clauses
 
     @property
     def cut_short(self) -> str:
@@ -169,12 +171,11 @@ class Certificate:
         >>> certify(Linear([1, 3, 2]), Uniform(3, 2)).plot().get_xlabel()
         'time (seconds)'
         """
-        # Plots are a layer above, and loaded when they are first asked for.
+        # Plots are in a package that imports this one, and slow to load.
         axes: Axes = import_module("swapwise").plot_proof(self, ax)
         return axes
 
     def __repr__(self) -> str:
-        """Return what is proven."""
         better = [] if self.better is None else [f"a better set, {self.better_value:.6g}, was found"]
         return f"Certificate({'; '.join([self._proven(), *better, *self.caveats])})"
 
@@ -183,32 +184,18 @@ class Certificate:
             return f"{self.verdict}: value {self.value:.6g}, by {self.kind}"
         if not np.isfinite(self.upper_bound):
             return f"{self.verdict}: value {self.value:.6g}, and no upper bound on the optimum"
-        value, bound = told_apart(self.value, self.bounds["all"] if self.trivial else self.upper_bound)
-        said = f"{self.verdict}: value {value}"
+        value, bound = distinct_digits(self.value, self.bounds["all"] if self.trivial else self.upper_bound)
+        words = f"{self.verdict}: value {value}"
         if self.trivial:
-            return f"{said}, at most {bound} by all elements together"
-        return f"{said}, upper bound {bound}, by {self.kind}"
-
-
-def proven_share(value: float, upper_bound: float, resolution: float) -> float:
-    """Return the share of the optimum that a value has at least; values within the resolution are equal.
-
-    >>> proven_share(3.0, 4.0, 1e-9), proven_share(4.0, 4.0, 1e-9), proven_share(-1.0, 4.0, 1e-9)
-    (0.75, 1.0, 0.0)
-    """
-    return 1.0 if upper_bound <= value + resolution else max(0.0, value / upper_bound)
+            return f"{words}, at most {bound} by all elements together"
+        return f"{words}, upper bound {bound}, by {self.kind}"
 
 
 def relative_gap(value: float, upper_bound: float, ceiling: float, resolution: float) -> float:
-    """Return how much more than a value the optimum can have, as a share of what is smaller.
+    """Return ``upper_bound − value`` as a share of the bound or of ``ceiling − value``, the smaller one.
 
-    That is the bound, or what the value leaves below the ceiling: where nearly all is explained, a bound that
-    is close to the value may still be far from it in what is unexplained. A gap is at most 1.
-
-    >>> round(relative_gap(0.9, 0.91, 1.0, 1e-9), 6), round(relative_gap(3.0, 4.0, np.inf, 1e-9), 6)
-    (0.1, 0.25)
-    >>> relative_gap(0.9, 1.0, 1.0, 1e-9), relative_gap(1.0, 1.0, 1.0, 1e-9)
-    (1.0, 0.0)
+    Where nearly all is explained, a bound that is close to the value may still be far from it in what is
+    unexplained. A gap is at most 1.
     """
     if upper_bound <= value + resolution:
         return 0.0
@@ -219,18 +206,13 @@ def relative_gap(value: float, upper_bound: float, ceiling: float, resolution: f
 
 
 def says_no_more(value: float, upper_bound: float, of_all: float) -> bool:
-    """Return whether a bound says no more about a value than that of all elements together, or hardly more.
-
-    >>> says_no_more(0.8, 0.999, 1.0), says_no_more(0.8, 0.9, 1.0)
-    (True, False)
-    """
     return not upper_bound - value < (1.0 - _WORTH) * (of_all - value)
 
 
-def told_apart(value: float, upper_bound: float) -> tuple[str, str]:
+def distinct_digits(value: float, upper_bound: float) -> tuple[str, str]:
     """Return a value and a larger bound with as many digits as show that they differ, at least six.
 
-    >>> told_apart(0.75, 1.0), told_apart(0.9998666, 0.9998672)
+    >>> distinct_digits(0.75, 1.0), distinct_digits(0.9998666, 0.9998672)
     (('0.75', '1'), ('0.9998666', '0.9998672'))
     """
     written = ((f"{value:.{digits}g}", f"{upper_bound:.{digits}g}") for digits in range(6, 18))
@@ -238,13 +220,7 @@ def told_apart(value: float, upper_bound: float) -> tuple[str, str]:
 
 
 def percent(ratio: float) -> str:
-    """Return a share in percent, never rounded up: what is not proven is not said.
-
-    To a tenth, or to the first digit that is not a nine.
-
-    >>> percent(0.97), percent(0.999957), percent(1.0)
-    ('97.0', '99.995', '100')
-    """
+    """Return a share in percent, never rounded up: to a tenth, or to the first digit that is not a nine."""
     if ratio == 1.0:
         return "100"
     digits = next(digits for digits in range(1, 12) if digits == 11 or ratio < 1.0 - 10.0 ** -(digits + 2))

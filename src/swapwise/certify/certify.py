@@ -1,4 +1,4 @@
-"""How good an answer is, proven for this very instance; and the best answer, with the proof that it is."""
+"""Certificates for answers, and exact search: the best answer with a proof that it is."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def certify(
         is the ``gap`` of the :class:`Certificate`, and the answer has at least ``1 − gap`` of the optimum; if
         a better set was found, it is the gap of ``better``, and that of the answer is larger.
     max_nodes : int, optional
-        The most parts that branch and bound looks at, the whole being the first; 0 for simple bounds only.
+        The most parts that branch and bound explores, the whole being the first; 0 for simple bounds only.
         Where no limit on time cuts in, the bound is then the same on every run.
     progress : bool
         Show value, bound and gap on the terminal (stderr) as they change.
@@ -71,14 +71,14 @@ def certify(
     -------
     Certificate
         After a keyboard interrupt too, with the best bound so far. Its ``status`` is COMPLETE (the proof is
-        as good as ``gap`` asks for, or every part was looked at), TIME_LIMIT, ITERATION_LIMIT (of
+        as good as ``gap`` requires, or every part was explored), TIME_LIMIT, ITERATION_LIMIT (of
         ``max_nodes``) or INTERRUPTED (by the keyboard). Where nothing better than the value of all elements
         together could be proven, it is ``trivial`` and says so.
 
     See Also
     --------
     exact : goes on until the best set is found.
-    guarantee : what theorems say before a search.
+    guarantee : theorems, before a search.
     Certificate : what is returned.
     plot_proof : a picture of it.
 
@@ -149,7 +149,7 @@ def exact(
         be, as a share of the bound, or of what is left to explain if that is less. The best set so far then
         has at least ``1 − gap`` of the optimum.
     max_nodes : int, optional
-        The most parts that branch and bound looks at, the whole being the first; 0 for simple bounds only.
+        The most parts that branch and bound explores, the whole being the first; 0 for simple bounds only.
         Where no limit on time cuts in, the bound is then the same on every run.
     progress : bool
         Show value, bound and gap on the terminal (stderr) as they change.
@@ -157,14 +157,14 @@ def exact(
     Returns
     -------
     SearchResult
-        Its ``certificate`` has the bound, the ratio proven and the number of parts looked at. Its status is
+        Its ``certificate`` has the bound, the ratio proven and the number of parts explored. Its status is
         one of
 
         - OPTIMAL: no independent set is better, and that is proven;
         - TIME_LIMIT: the time was up before that was proven;
-        - ITERATION_LIMIT: ``max_nodes`` parts were looked at before that was proven;
+        - ITERATION_LIMIT: ``max_nodes`` parts were explored before that was proven;
         - INTERRUPTED: by the keyboard, or because values contradict each other and no search could go on;
-        - COMPLETE: the answer is proven to be as good as ``gap`` asks for; or every part was looked at, but
+        - COMPLETE: the answer is proven to be as good as ``gap`` requires; or every part was explored, but
           some value is only known within bounds, so that the answer could not be called optimal, and
           ``certificate.doubt`` says why.
 
@@ -231,12 +231,11 @@ def exact(
         n_passes=passes_of(objective),
         _guarantee=partial(Guarantee, 1.0, "proven", certificate.kind) if certificate.optimal else None,
     )
-    _ = result.guarantee  # worked out now, so that a pickled result has it
+    _ = result.guarantee  # computed now, so that a pickled result has it
     return result
 
 
 def _extended(first: SearchResult, tree: BranchAndBound, seconds: float) -> list[Event]:
-    """Return the moves of a search, and those to the better set that branching found, if it did."""
     history, place = list(first.history), first.support
     if np.array_equal(place, tree.support):
         return history
@@ -262,7 +261,6 @@ def _as_max_nodes(max_nodes: int | None) -> int | None:
 
 
 def _proof_clock(clock: Clock, status: Status) -> Clock:
-    """Return how long proofs may take: no time at all if the search was interrupted."""
     return Clock(0.0) if status == Status.INTERRUPTED else clock
 
 
@@ -277,8 +275,6 @@ def _bar(what: str, progress: bool) -> AbstractContextManager[Callable[[ProofSta
 def _first_search(
     objective: SetFunction, constraint: Constraint, clock: Clock, show: Callable[[ProofState], None]
 ) -> SearchResult:
-    """Search for the set that a proof begins with, and show the values on the way."""
-
     def observe(move: Event) -> None:
         show(ProofState(move.value, n_passes=objective.n_passes))
 
@@ -292,7 +288,6 @@ def _answer(
     clock: Clock,
     show: Callable[[ProofState], None],
 ) -> tuple[IndexArray, float, Status, list[Event]]:
-    """Return the set to judge, its value, how its search ended, and the moves if the search was made here."""
     if result is None:
         found = _first_search(objective, constraint, clock, show)
         return found.support, found.value, found.status, found.history

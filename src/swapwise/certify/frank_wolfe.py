@@ -19,7 +19,7 @@ from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.conjugates import along_rows, room
 from swapwise.override import override
 
-#: Finds a set of large weight, if not the largest, for a slope that gives the weights
+#: Returns a set of large weight, if not the largest, for weights
 Oracle = Callable[[FloatArray], IndexArray]
 
 # Weights below this are rounding: the set is dropped from the combination.
@@ -27,14 +27,14 @@ SMALLEST_WEIGHT = 1e-12
 
 NEWTON_STEPS, PAIRWISE_STEPS = 50, 60
 
-# A column of which less is left than this share of its square, beside others, is a combination of these.
+# A column counts as a combination of others if less than this share of its square is orthogonal to them.
 SPANNED = 1e-12
 
-# If free elements are farther than this from their optimum, relative to the value, nothing is proven.
+# Nothing is proven if free elements may add more than this to the value, as a share of it.
 FREE_TOLERANCE = 1e-7
 
 
-class FrankWolfe(Relaxation):
+class FrankWolfeRelaxation(Relaxation):
     """A fractional set as a combination of independent sets, improved by pairwise steps."""
 
     def __init__(
@@ -75,7 +75,7 @@ class FrankWolfe(Relaxation):
         self.combination = combination
         self.point = combination.point(self.objective.n)
         self.point[self._free] = 1.0
-        # Where columns are collinear, steps may lead any way along them, and prove nothing if it is too far.
+        # Along collinear columns, steps may lead so far that nothing is proven.
         with np.errstate(over="ignore", invalid="ignore"):
             self._fit()
             value, gradient = self.objective.value_at(self.coef), self.objective.gradient_at(self.coef)
@@ -93,7 +93,7 @@ class FrankWolfe(Relaxation):
         r = r if box is None else box.clip(r)
         coef = embed(self.objective, used, root * r)
         self.used, self.value = used, self._penalised(coef, r, D)
-        if not self.value >= 0:  # where the last combination has led is no start for this one
+        if not self.value >= 0:  # the last coefficients are a poor start for this combination
             r, coef = np.zeros_like(r), np.zeros_like(coef)
             self.value = self._penalised(coef, r, D)
         factor = None
@@ -101,11 +101,11 @@ class FrankWolfe(Relaxation):
             self.region.clock.check()
             if factor is None or self.objective.curvature_is != "hessian":
                 matrix = self._curvature(coef, rows, root.ravel(), D.ravel())
-                factor = Factor.of(matrix)
+                factor = ScaledCholesky.of(matrix)
             slope = root * (self.objective.gradient_at(coef)[rows] + D * coef[rows]) - D * r
-            if box is not None:  # those that a bound stops stay where they are
+            if box is not None:  # coefficients that a bound stops do not move
                 slope = box.projected(slope, r)
-                factor = Factor.of(matrix, ((slope != 0) | ~box.at_bound(r)).ravel())
+                factor = ScaledCholesky.of(matrix, ((slope != 0) | ~box.at_bound(r)).ravel())
             step = factor.solve(slope)
             if float((slope * step).sum()) <= 1e-15 * max(abs(self.value), self.objective.scale, 1e-300):
                 break
@@ -124,7 +124,6 @@ class FrankWolfe(Relaxation):
         self.coef, self._factor = coef, factor
 
     def _bounds_of(self, rows: IndexArray, root: FloatArray) -> CoefficientBounds | None:
-        """Return the bounds of r, where those of w are z times its own."""
         bounds = self.objective.bounds
         if bounds is None:
             return None
@@ -141,7 +140,6 @@ class FrankWolfe(Relaxation):
         return self.objective.value_at(coef) + 0.5 * float(shift.sum()) - 0.5 * float((D * r**2).sum())
 
     def _curvature(self, coef: FloatArray, rows: IndexArray, root: FloatArray, D: FloatArray) -> FloatArray:
-        """Return minus the second derivatives in r."""
         matrix = self._hessian(self.used, coef)
         by_level = max(1, len(matrix) // max(1, len(rows)))  # 1 also where levels curve alike
         shape = (len(rows), *(by_level,) * (coef.ndim - 1))
@@ -164,11 +162,10 @@ class FrankWolfe(Relaxation):
     # -- the bound ----------------------------------------------------------------------------------
 
     def _left_over(self, value: float, gradient: FloatArray) -> float:
-        """Return what the slope of the free elements may still be worth; it is zero up to rounding.
+        """Bound what moving the free coefficients to their optimum would add; zero up to rounding.
 
-        That is, beyond their coefficients as they are, which bounds may stop while the slope is not zero.
-        By how far they can be from their best: no farther than their bounds allow, nor, in units of their
-        curvature, than values reach.
+        Bounds may stop them while the slope is not zero. They move no farther than their bounds allow, nor,
+        in units of their curvature, than values reach.
         """
         free = np.flatnonzero(self._free)
         if not len(free):
@@ -189,11 +186,8 @@ class FrankWolfe(Relaxation):
 
     @override
     def improve(self, target: float, precision: float) -> bool:
-        """Take one Newton step of φ over the convex combinations; return whether φ rose.
-
-        The second-order model of φ is maximised by pairwise Frank–Wolfe steps, which need no more
-        factorisations; only the true φ at its end does.
-        """
+        # One Newton step of φ over the convex combinations: the second-order model is maximised by pairwise
+        # Frank–Wolfe steps, which need no more factorisations; only the true φ at its end does.
         elements = np.unique(np.concatenate([*self.combination.sets, self.dual.support]))
         gap = self.dual.bound - self.value
         before, value, dual, start = self.combination, self.value, self.dual, self.point
@@ -237,10 +231,7 @@ class FrankWolfe(Relaxation):
         return curve
 
     def _oracle(self, elements: IndexArray) -> Oracle:
-        """Return the oracle for sets of the region among ``elements``.
-
-        It is greedy, as the exact set of largest weight may be expensive; the true φ asks for that.
-        """
+        """Return a greedy oracle for sets among ``elements``; exact max-weight sets may be expensive."""
         weights = np.full(self.objective.n, -1.0)
 
         def greedy(slope: FloatArray) -> IndexArray:
@@ -251,21 +242,21 @@ class FrankWolfe(Relaxation):
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class ScaledCholesky:
     """A Cholesky factor of a matrix that is scaled to a unit diagonal first, or of a part of it."""
 
     factor: tuple[FloatArray, bool]
     scale: FloatArray
-    #: Which rows and columns were factored: those that are linear combinations of others are left out
+    #: The rows and columns that were factored, without linear combinations of others
     part: IndexArray
     size: int
 
     @classmethod
-    def of(cls, matrix: FloatArray, part: BoolArray | None = None) -> Factor:
+    def of(cls, matrix: FloatArray, part: BoolArray | None = None) -> ScaledCholesky:
         """Factor a positive semidefinite matrix, or a part of it, as far as it is not singular.
 
-        Free elements may be linear combinations of others. Such a direction is of no use, but an inverse that
-        hardly knows it from none goes so far along it that no number holds the coefficients.
+        Free elements may be linear combinations of others. Such directions are of no use, and along nearly
+        singular ones, coefficients would overflow.
         """
         rows = np.arange(len(matrix)) if part is None else np.flatnonzero(part)
         scale = np.sqrt(np.maximum(np.diag(matrix)[rows], 0.0))
@@ -276,10 +267,7 @@ class Factor:
         return cls((upper[:rank, :rank], False), scale[kept], rows[kept], len(matrix))
 
     def solve(self, right: FloatArray) -> FloatArray:
-        """Return the matrix's inverse times numbers, in their shape, the first of them in the first row.
-
-        Rows that were not factored are 0 in it.
-        """
+        """Return the inverse times ``right``, in the shape of ``right``; 0 in rows that were left out."""
         given = in_rows(right, self.size)
         solved = np.zeros_like(given)
         scaled = given[self.part] / self.scale[:, None]
@@ -291,12 +279,7 @@ class Factor:
 
 
 class ConvexCombination:
-    """A fractional set: independent sets and their weights, which sum to 1.
-
-    >>> combination = ConvexCombination([np.array([0, 1]), np.array([1, 2])], [0.5, 0.5])
-    >>> combination.point(3)
-    array([0.5, 1. , 0.5])
-    """
+    """A fractional set: independent sets and their weights, which sum to 1."""
 
     def __init__(self, sets: Iterable[IndexArray], weights: Iterable[float]) -> None:
         merged: dict[bytes, tuple[IndexArray, float]] = {}
@@ -309,19 +292,16 @@ class ConvexCombination:
         self.weights /= self.weights.sum()
 
     def point(self, n: int) -> FloatArray:
-        """Return the fractional set: for each element, the total weight of the sets that hold it."""
         point = np.zeros(n)
         for support, weight in zip(self.sets, self.weights, strict=True):
             point[support] += weight
         return np.minimum(point, 1.0)
 
     def blend(self, other: ConvexCombination, share: float) -> ConvexCombination:
-        """Return ``1 − share`` of this one plus ``share`` of another."""
         weights = np.append((1.0 - share) * self.weights, share * other.weights)
         return ConvexCombination([*self.sets, *other.sets], weights)
 
     def among(self, elements: IndexArray) -> ConvexCombination | None:
-        """Return the same with elements numbered by their places among some; sets that have others go."""
         pairs = zip(self.sets, self.weights, strict=True)
         kept = [
             (np.searchsorted(elements, support), weight)
@@ -331,7 +311,6 @@ class ConvexCombination:
         return ConvexCombination(*zip(*kept, strict=True)) if kept else None
 
     def within(self, region: Region) -> ConvexCombination | None:
-        """Return the combination of those sets that are in a region, or None if none is."""
         pairs = zip(self.sets, self.weights, strict=True)
         kept = [(support, weight) for support, weight in pairs if region.has(support)]
         return ConvexCombination(*zip(*kept, strict=True)) if kept else None
@@ -348,10 +327,8 @@ def pairwise_frank_wolfe(
 ) -> ConvexCombination:
     """Move weight between sets to raise ``slope·d − dᵀ curve d / 2``, where d is how far the point moves.
 
-    ``slope`` and ``curve`` are those of ``elements``, which no set goes beyond. Frank–Wolfe with
-    pairwise steps: weight moves from the set of the smallest slope to that of the largest. The oracle is
-    asked for another set only when the gap between the sets at hand is less than half of the Frank–Wolfe
-    gap that its last answer left.
+    ``slope`` and ``curve`` are those of ``elements``, which hold all sets. The oracle is called only when the
+    gap between the known sets is less than half of the Frank–Wolfe gap that its last answer left.
     """
     position = np.full(elements.max(initial=-1) + 1, -1)
     position[elements] = np.arange(len(elements))
@@ -377,7 +354,7 @@ def pairwise_frank_wolfe(
                 best, count = count, count + 1
                 rows[best, position[support]] = 1.0
             elif local > gap:
-                last_gap = local  # nothing new for now: make the best of the sets at hand
+                last_gap = local  # no new set for now: go on with the known ones
             else:
                 break
         way = rows[best] - rows[worst]

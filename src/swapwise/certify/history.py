@@ -1,4 +1,4 @@
-"""The record of a proof: how value and upper bound came closer to each other over time."""
+"""The record of a proof: value and upper bound over time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from swapwise.search.result import Event
 
-# A record with more events than this is thinned out: no picture shows more.
+# The most events of a record: no picture shows more.
 MOST_EVENTS = 1000
 
 
@@ -38,7 +38,7 @@ class ProofEvent(NamedTuple):
     upper_bound: float
     #: What proved the bound, a key of ``Certificate.bounds``; empty before the first one
     kind: str
-    #: How many parts branch and bound had looked at
+    #: The number of parts that branch and bound had explored
     n_nodes: int
 
     @property
@@ -48,16 +48,9 @@ class ProofEvent(NamedTuple):
 
 
 class ProofHistory:
-    """Events that get better and better, and never too many of them.
+    """Events of growing value or falling bound, and never too many of them.
 
     The first are those of the search whose ``moves`` led to the answer, if there was one.
-
-    >>> history = ProofHistory([], value=2.0)
-    >>> history.note(ProofEvent(0.1, 2.0, 9.0, "all", 0))
-    >>> history.note(ProofEvent(0.2, 2.0, 9.0, "all", 0))  # nothing new
-    >>> history.note(ProofEvent(0.3, 3.0, 6.0, "branching", 4))
-    >>> [event.seconds for event in history.down_to(6.0)]
-    [0.0, 0.1, 0.3]
     """
 
     def __init__(self, moves: Iterable[Event], value: float) -> None:
@@ -71,7 +64,6 @@ class ProofHistory:
         self.note(self._last._replace(value=value))
 
     def note(self, event: ProofEvent) -> None:
-        """Append an event if it is better than the last one; of events at the same time, the last is kept."""
         event = _with_best_bound(self._last, event)
         if not _is_better(self._last, event):
             return
@@ -82,7 +74,7 @@ class ProofHistory:
             self._thin_out()
 
     def down_to(self, upper_bound: float) -> tuple[ProofEvent, ...]:
-        """Return the events, without what they claim beyond the bound that is proven in the end.
+        """Return the events, with no bound below the one that is proven in the end.
 
         That is higher if values turn out to contradict an earlier bound, or to be uncertain.
         """
@@ -92,7 +84,6 @@ class ProofHistory:
         return (*claimed[:1], *better)
 
     def _thin_out(self) -> None:
-        """Leave out what closes a small part of the distance, by values alone: the same on every run."""
         self._least = max(2 * self._least, 1 / MOST_EVENTS)
         events, self._kept = self._kept, []
         for event in events:
@@ -100,7 +91,6 @@ class ProofHistory:
                 self._kept.append(event)
 
     def _is_worth_keeping(self, event: ProofEvent) -> bool:
-        """Return whether an event closes enough of the distance that the last one kept leaves."""
         if not self._kept:
             return True
         first, before = self._kept[0], self._kept[-1]

@@ -18,11 +18,11 @@ from swapwise.objectives.base import SetFunction, SparseObjective, embed
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.quadratic import Quadratic
 
-# A set takes a few nanoseconds; fewer than the second take no more time than a bound, and where no more than
-# a few elements can be added, or are left out, bounds are hardly ever tight.
+# A set takes a few nanoseconds. QUICK of them take no more time than a bound. Where at most FEW elements can
+# be added, or are left out, bounds are hardly ever tight.
 MOST_SETS, QUICK, FEW = 30_000_000, 1_000_000, 6
 
-# Inner products of more elements than this take longer than bounds.
+# Up to this many elements, inner products take less time than bounds.
 PRODUCTS_UP_TO = 3000
 
 # Up to this many sets of other objectives are fitted one by one, which takes as long as a few bounds.
@@ -31,24 +31,24 @@ FEW_FITS = 500
 # Regions with at most this many times as many sets are split at once: better bounds would not pay.
 NEARLY_LEAF = 30
 
-# If more sets than this may be as good as the target, the target is too low, or too many columns are nearly
-# collinear, to end with this region: to look at this many takes about as long as some bounds.
+# The most sets to evaluate, which takes about as long as some bounds. If more may be as good as the target,
+# the target is too low, or too many columns are nearly collinear, for the region to be enumerated.
 MOST_FOUND = 256
 
-# Where maximal independent sets differ in size, all subsets of those found are tried, 2 to this power.
+# Where maximal independent sets differ in size, all subsets of those found are tried: 2 to the power of at
+# most this many.
 LARGEST_WITH_PARTS = 8
 
-# Held columns of which less is left than this share of their square are nearly collinear: products with the
-# others would be off by too much.
+# Held columns are nearly collinear if less than this share of a square is orthogonal to the others: products
+# would be off by too much.
 SAFE = 1e-6
 
-# Products of columns of length 1, and what comes out of a few sweeps of them, are off by no more than this.
+# The error of products of columns of length 1, also after a few sweeps of them
 NOISE = 1e-13
 
 
 def is_nearly_leaf(objective: SetFunction, region: Region) -> bool:
-    """Return whether a few splits make the region so small that bounds are not worth their time."""
-    if not _is_quadratic(objective) or objective.bounds is not None:  # the closed form knows of none
+    if not _is_quadratic(objective) or objective.bounds is not None:  # not in closed form
         return False
     room, candidates = _room(region), len(region.open)
     if room > FEW or candidates > PRODUCTS_UP_TO:
@@ -62,8 +62,9 @@ def enumerate_leaf(
     """Return the sets of the region that may exceed the target, if the region is small; else None.
 
     Sets of the right size are enumerated first, and the constraint is checked only for those that may exceed
-    the target. ``quick`` means only if that takes less time than a bound. Of bounds on coefficients, the
-    closed form knows the signs: with other ones it leaves more sets than need be, but loses none.
+    the target. With ``quick``, sets are enumerated only if that takes less time than a bound. Of bounds on
+    coefficients, the closed form uses only the signs: with other bounds it returns some sets too many, but
+    misses none.
     """
     candidates = region.open
     room = min(_room(region), len(candidates))
@@ -89,7 +90,6 @@ def enumerate_leaf(
 
 
 def _fit_without_bounds(objective: SparseObjective, held: IndexArray) -> tuple[float, FloatArray]:
-    """Return the fit of a quadratic function as if coefficients could be any numbers."""
     if objective.bounds is None:
         return objective._fit(held)
     nothing = np.zeros(objective.n)
@@ -98,7 +98,6 @@ def _fit_without_bounds(objective: SparseObjective, held: IndexArray) -> tuple[f
 
 
 def _few_sets(region: Region, room: int) -> list[IndexArray] | None:
-    """Return all maximal independent sets of a region, if they are so few that fits of all take no time."""
     few = (
         comb(len(region.open), room) * (1 if isinstance(region.constraint, Matroid) else 2**room) <= FEW_FITS
     )
@@ -124,10 +123,7 @@ def _is_quadratic(objective: SetFunction) -> TypeGuard[SparseObjective]:
 
 
 def _room(region: Region) -> int:
-    """Return how many elements a set of the region can have besides those that all of them hold.
-
-    That is 0 where no set has even these.
-    """
+    """Return how many elements can be added to those held; 0 where no set holds even these."""
     if isinstance(region.constraint, Matroid):
         return len(region.constraint.extend(region.held, region.open)) - len(region.held)
     return max(0, region.constraint.max_size() - len(region.held))
@@ -149,7 +145,7 @@ def _candidates(
     if left is None:
         return None
     rest, noise = left
-    # f(S) = sᵀ H⁻¹ s / 2, and ``find`` has no half; nor has it units.
+    # f(S) = sᵀ H⁻¹ s / 2, where ``find`` has no factor 1/2 and no units.
     size = max(objective.scale, abs(floor)) or 1.0
     units = lengths * np.sqrt(2 * size)
     slope = objective.gradient_at(coef)[elements[~inside]] / units[~inside]
@@ -162,7 +158,7 @@ def _candidates(
         places = np.flatnonzero(inside), np.flatnonzero(~inside)
         with_y = turned * objective.gradient_at(np.zeros(objective.n))[elements] / units
         gram = gram * np.outer(turned, turned)
-        np.fill_diagonal(gram, 1.0)  # also of columns of which nothing is left
+        np.fill_diagonal(gram, 1.0)  # also where the factor is 0
         signs = (gram, with_y, positive, *places, target / size)
         turns = turned[places[1]]
         rest, slope = rest * np.outer(turns, turns), slope * turns
@@ -173,10 +169,7 @@ def _candidates(
 def _nearly_all(
     objective: SparseObjective, region: Region, room: int, target: float
 ) -> list[IndexArray] | None:
-    """Return the same where all but a few open elements are chosen, by those that are left out.
-
-    None if these are not few, or columns are nearly collinear.
-    """
+    """Return the same by the elements left out, if these are few and no columns nearly collinear."""
     n_left_out = len(region.open) - room
     if n_left_out > FEW or objective.bounds is not None:
         return None
@@ -195,9 +188,9 @@ def _nearly_all(
 
 
 def _turned(bounds: CoefficientBounds, elements: IndexArray) -> tuple[FloatArray, BoolArray]:
-    """Return factors for columns, so that no sign but plus is ever asked for, and of which it is.
+    """Return factors that turn all sign limits into w ≥ 0, and which columns have one.
 
-    Columns that may have no coefficient have the factor 0. How large coefficients may be is not asked.
+    Columns that may have no coefficient have the factor 0. The size of bounds is ignored.
     """
     lower, upper = bounds.lower[elements], bounds.upper[elements]
     turned = np.where(upper > 0, 1.0, np.where(lower < 0, -1.0, 0.0))
@@ -205,10 +198,7 @@ def _turned(bounds: CoefficientBounds, elements: IndexArray) -> tuple[FloatArray
 
 
 def _without_held(gram: FloatArray, held: BoolArray) -> tuple[FloatArray, float] | None:
-    """Return the products of the other columns with the held ones taken out, and what these are off by.
-
-    None if the held ones are nearly collinear.
-    """
+    """Project out the held columns; return the products and their error, None if nearly collinear."""
     if not held.any():
         return gram, NOISE
     try:
@@ -223,13 +213,12 @@ def _without_held(gram: FloatArray, held: BoolArray) -> tuple[FloatArray, float]
 
 
 def _independent_parts(region: Region, chosen: IndexArray) -> list[IndexArray]:
-    """Return the maximal independent sets among the elements chosen and those held."""
     region.clock.check()
     whole = np.union1d(region.held, chosen)
     if region.constraint._is_answer(whole):
         return [whole]
     if isinstance(region.constraint, Matroid):
-        return []  # all maximal sets are of this size, and found by themselves
+        return []  # all maximal sets have this size, and are enumerated themselves
     maximal: list[set[int]] = []
     for size in range(len(chosen) - 1, -1, -1):
         for part in map(set, combinations(chosen.tolist(), size)):

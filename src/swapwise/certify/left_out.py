@@ -9,8 +9,8 @@ import scipy
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 
-# Rounding may take this share off what is computed from the inverse, no more; costs are off by a few times as
-# much.
+# The largest relative rounding of numbers computed from the inverse, and the margin for costs, whose rounding
+# is a few times as large
 LOST, LEEWAY = 1e-3, 1.05
 
 
@@ -28,12 +28,7 @@ def sets_left_out(
     ``gram`` and ``slope`` are the products of columns with each other and with a response, all of length 1,
     and are known within ``noise``: a set S explains ``slope_Sᵀ gram_SS⁻¹ slope_S``. With A the inverse and w
     the coefficients of all columns, the others explain less by ``w_Tᵀ A_TT⁻¹ w_T`` without T. That grows with
-    T, so that no set is looked at of which a part costs too much. None if the columns are nearly collinear.
-
-    >>> gram, slope = np.eye(4), np.array([0.8, 0.1, 0.5, 0.2])
-    >>> found = sets_left_out(gram, slope, np.ones(4, dtype=bool), 2, 0.8, 0.0, lambda: None)
-    >>> [left_out.tolist() for left_out in found]
-    [[1, 3]]
+    T, so sets with a part that costs too much are pruned. None if the columns are nearly collinear.
     """
     try:
         factor = scipy.linalg.cho_factor(gram, lower=True, check_finite=False)
@@ -42,12 +37,12 @@ def sets_left_out(
     inverse = scipy.linalg.cho_solve(factor, np.eye(len(gram)), check_finite=False)
     coef = inverse @ slope
     explained = float(slope @ coef)
-    # What a set explains changes by vᵀ E v if all products change by E, where v is w, and 1 for the response.
-    # Without columns that cost no more than the most, w changes in length by no more than the root of the
-    # most times the norm of the inverse.
+    # If all products change by E, what a set explains changes by vᵀ E v, where v is w, and 1 for the
+    # response. Leaving out columns that cost at most ``most`` changes w by at most √(most · norm of the
+    # inverse).
     length, spread = float(np.hypot(1.0, np.linalg.norm(coef))), float(np.linalg.norm(inverse))
-    # What is left of the inverse without some columns is 1 or more on the diagonal, a difference of numbers
-    # that may be as large as its norm.
+    # Without some columns, the diagonal of the inverse is 1 or more, a difference of numbers that may be as
+    # large as its norm.
     if np.finfo(float).eps * len(gram) * spread**2 > LOST:
         return None
     off = noise * (len(gram) + 1)
@@ -64,9 +59,9 @@ def _walk(
     most: float,
     check: Callable[[], None],
 ) -> Iterator[IndexArray]:
-    """Yield the sets of some columns that cost no more than the most; ``inverse`` and ``coef`` are of all."""
+    """Yield the sets of some columns that cost at most ``most``; ``inverse`` and ``coef`` are of all."""
     check()
-    # A number on the diagonal is one over what is left of a column of length 1: rounding makes none smaller.
+    # A diagonal entry is 1 over the squared residual of a column of length 1, so at least 1 but for rounding.
     alone = coef**2 / np.maximum(np.diag(inverse), 1.0)
     columns = columns[alone[columns] <= most]
     if size <= 1:
@@ -84,7 +79,6 @@ def _walk(
 
 
 def _pairs(inverse: FloatArray, coef: FloatArray, most: float) -> IndexArray:
-    """Return the pairs of columns that cost no more than the most, one per row."""
     diagonal = np.maximum(np.diag(inverse), 1.0)
     ratio = inverse / diagonal[:, None]
     costs = (coef - ratio * coef[:, None]) ** 2 / np.maximum(diagonal - ratio * inverse, 1.0)

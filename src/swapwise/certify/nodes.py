@@ -15,7 +15,7 @@ from swapwise.override import override
 from swapwise.search.rules import gains_of_additions
 from swapwise.theory.bounds import bound_from_gains, bound_of_all
 
-#: Hears the kind of a bound and its value
+#: Called with the kind of a bound and its value
 Observer = Callable[[str, float], None]
 
 
@@ -27,26 +27,26 @@ class Node(ABC):
     objective: SetFunction
     region: Region
     bound: float
-    #: Called by the root with its kind and its bound, while it lowers that
+    #: Called by the root with its kind and its bound, whenever that falls
     observe: Observer = staticmethod(lambda kind, bound: None)
 
     def whole(self, support: IndexArray) -> IndexArray:
-        """Return a set of the region in the numbers of the ground set, of which it may be a part."""
+        """Return a set of the region in the numbers of the whole ground set."""
         return support
 
     @property
     def aside(self) -> IndexArray:
-        """Open elements that are decided on first: columns that are linear combinations of others."""
+        """Open elements that branching decides on first: columns that are linear combinations of others."""
         return np.empty(0, dtype=np.intp)
 
     @property
     def own_bound(self) -> float | None:
-        """The best bound of this kind, if there is one yet."""
+        """The best bound of this kind, or None before the first."""
         return self.bound
 
     @property
     def fractional(self) -> FloatArray | None:
-        """The fractional set that the bound comes from, if it does."""
+        """The fractional set that proves the bound, or None."""
         return None
 
     @abstractmethod
@@ -55,7 +55,7 @@ class Node(ABC):
 
     @abstractmethod
     def candidate(self) -> IndexArray:
-        """Return a set of the region that might be good."""
+        """Return a set of the region that may have a large value."""
 
     @abstractmethod
     def split(self) -> int:

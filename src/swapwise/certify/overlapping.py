@@ -1,4 +1,4 @@
-"""The best fractional set under limits on overlapping sets: proximal steps, and more limits where they lack.
+"""The best fractional set under limits on overlapping sets: proximal steps, and cuts for violated limits.
 
 Fractional sets within the limits need not be combinations of independent sets, but the bound that their
 coefficients prove is that of the constraint itself.
@@ -11,8 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from swapwise.certify.limits import Limits, Parts
-from swapwise.certify.proximal import Proximal, WorkingPoint
+from swapwise.certify.limits import ConstraintParts, SetLimits
+from swapwise.certify.proximal import ProximalRelaxation, WorkingPoint
 from swapwise.certify.working_set import WorkingSet
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.algorithms.spans import violated_spans
@@ -20,15 +20,15 @@ from swapwise.constraints.region import Region
 from swapwise.objectives.base import SparseObjective
 from swapwise.override import override
 
-# Limits with more room than this that cost nothing are dropped when others are added.
+# Limits with price 0 and more slack than this are dropped when others are added.
 LOOSE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class LimitedPoint(WorkingPoint):
-    """A fractional set and its coefficients, and the limits that have mattered so far, with their prices."""
+    """A fractional set and its coefficients, and the limits used so far, with their prices."""
 
-    limits: Limits
+    limits: SetLimits
     prices: FloatArray
 
     @override
@@ -36,16 +36,14 @@ class LimitedPoint(WorkingPoint):
         return replace(super().among(kept), limits=self.limits.among(kept))
 
 
-class Overlapping(Proximal):
-    """A fractional set within some limits, improved round by round, and the limits with it."""
-
+class OverlappingRelaxation(ProximalRelaxation):
     def __init__(
         self,
         objective: SparseObjective,
         region: Region,
         diagonal: FloatArray,
         working_set: WorkingSet,
-        parts: Parts,
+        parts: ConstraintParts,
         start: LimitedPoint | None = None,
     ) -> None:
         self._matroids = parts.matroids
@@ -76,7 +74,7 @@ class Overlapping(Proximal):
         region = self.region
         rooms = self._limits.capacity - self._limits.loads(region.inside.astype(float))
         limits = self._limits.having(~(region.inside | region.outside)).among(elements)
-        # What has room for all its elements is no limit.
+        # A set with a capacity for all its elements is no limit.
         self._useful = limits.loads(np.ones(len(elements))) > rooms
         limits = limits.only(self._useful)
         begin = np.searchsorted(limits.sets, np.arange(len(limits.capacity) + 1))
@@ -90,21 +88,20 @@ class Overlapping(Proximal):
         return gains
 
     def _cut(self) -> bool:
-        """Add limits that the fractional set violates and drop those that cost nothing; return whether."""
         if not self._matroids:
             return False
         limits, n = self._limits, len(self.point)
-        weights, found = self.dual.weights, Limits.of([])
+        weights, found = self.dual.weights, SetLimits.of([])
         for part, matroid in self._matroids.items():
             others = np.where(limits.part == part, 0.0, self._costs)
             rest = np.maximum(weights - limits.costs(others, n), 0.0)
             rest[self.region.outside] = 0.0
             spans = violated_spans(matroid, self.region.held, rest, self.point)
-            found = found.with_others(Limits.of(spans, part))
+            found = found.with_others(SetLimits.of(spans, part))
         if not len(found.capacity):
             return False
         stays = (self._costs > 0) | (limits.loads(self.point) > limits.capacity - LOOSE)
         self._limits = limits.only(stays).with_others(found)
         self._costs = np.append(self._costs[stays], np.zeros(len(found.capacity)))
-        self.value = -np.inf  # what the fractional set holds is too much
+        self.value = -np.inf  # the fractional set violates the new limits
         return True

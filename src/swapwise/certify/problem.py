@@ -1,4 +1,4 @@
-"""What is left of a problem: an objective on the elements that are not ruled out."""
+"""Restricted problems: an objective on the elements that are not ruled out."""
 
 from __future__ import annotations
 
@@ -24,15 +24,8 @@ PRODUCTS_UP_TO = 3000
 WIDE_PRODUCTS_UP_TO = 500
 
 
-class Problem:
-    """A sparse objective on some elements of a ground set, and the shift that its curvature leaves room for.
-
-    >>> problem = Problem(LeastSquares(np.eye(3), [3.0, 2.0, 1.0])).among(np.array([0, 2]), Clock())
-    >>> problem.diagonal.round(3), problem.whole(np.array([1]))
-    (array([1., 1.]), array([2]))
-    >>> round(problem.objective([1]) * 14, 6)
-    1.0
-    """
+class RestrictedProblem:
+    """A sparse objective on some elements of a ground set, with a shift of its curvature."""
 
     def __init__(
         self,
@@ -46,7 +39,7 @@ class Problem:
         self.elements = np.arange(objective.n) if elements is None else elements
         self.n_whole = objective.n if n_whole is None else n_whole
         self._diagonal = diagonal
-        #: Its columns if some are combinations of others, as far as that is known when it is made
+        #: Its columns if some of them are known to be combinations of others
         self.ties = ties
         self.working_set = WorkingSet(objective)
 
@@ -57,20 +50,17 @@ class Problem:
             self._diagonal = np.full(self.objective.n, self.objective.strong_concavity(self.objective.n))
         return self._diagonal
 
-    def among(self, kept: IndexArray, clock: Clock, diagonal: FloatArray | None = None) -> Problem:
-        """Return the problem on some of the elements: by inner products, once they are few enough.
-
-        ``diagonal`` is a better one for the present problem, if there is one.
-        """
+    def among(self, kept: IndexArray, clock: Clock, diagonal: FloatArray | None = None) -> RestrictedProblem:
+        """Return the problem on some of the elements, by inner products once they are few enough."""
         objective, elements = self.objective, self.elements[kept]
         if isinstance(objective, Quadratic) or not self._is_worth_products(kept):
             part = objective if len(kept) == objective.n else objective.restricted(kept)
             known = self.diagonal if diagonal is None else diagonal
-            return Problem(part, known[kept], elements, self.n_whole)
+            return RestrictedProblem(part, known[kept], elements, self.n_whole)
         nothing = np.zeros_like(objective.coef([]))
         rows, owner = used_rows(objective, kept)
         H, slope = objective.hessian_at(nothing, kept), objective.gradient_at(nothing)[rows]
-        # Coefficients are counted in units in which elements curve alike, for which steps are fewest.
+        # In units in which all elements have the same curvature, the fewest steps are needed.
         scale = curvature_lengths(np.diag(H), owner)[owner]
         products = Quadratic(
             H / np.outer(scale, scale),
@@ -84,19 +74,18 @@ class Problem:
         ties = None
         if is_by_column(objective) and not diagonal.all():
             ties = Ties.of(objective, kept, scale)
-        return Problem(products, diagonal, elements, self.n_whole, ties)
+        return RestrictedProblem(products, diagonal, elements, self.n_whole, ties)
 
     def shift_of_some(self, elements: IndexArray, clock: Clock) -> FloatArray:
-        """Return a shift of the curvature in some elements of a quadratic problem, and 0 for all others."""
         part, shift = self.objective.restricted(elements), np.zeros(self.objective.n)
         assert isinstance(part, Quadratic)
         shift[elements] = proportional_diagonal(part.H, clock=clock)
         return shift
 
     def _is_worth_products(self, kept: IndexArray) -> bool:
-        """Whether inner products prove more than the data do, for what they cost.
+        """Return whether inner products prove more than the data do, for their cost.
 
-        With more columns than samples, a ridge is about all that a diagonal can have, or nothing.
+        With more columns than samples, the diagonal is hardly more than a ridge, or 0.
         """
         objective, size = self.objective, len(rows_of(self.objective, kept))
         if objective.curvature_is != "hessian" or size > PRODUCTS_UP_TO:
@@ -105,11 +94,9 @@ class Problem:
         return samples is None or size <= max(len(samples.weight), WIDE_PRODUCTS_UP_TO)
 
     def whole(self, support: IndexArray) -> IndexArray:
-        """Return a set of the elements in the numbers of the ground set."""
         return self.elements[support]
 
     def spread(self, values: FloatArray) -> FloatArray:
-        """Return what elements have on the whole ground set: 0 for all others."""
         everywhere = np.zeros(self.n_whole)
         everywhere[self.elements] = values
         return everywhere
@@ -118,13 +105,11 @@ class Problem:
 def _scaled_bounds(
     objective: SparseObjective, rows: IndexArray, scale: FloatArray
 ) -> CoefficientBounds | None:
-    """Return the bounds of some rows of coefficients that are counted in other units."""
     known = None if objective.bounds is None else objective.bounds.restricted(rows)
     return None if known is None else known.scaled(scale)
 
 
 def shift_of(objective: Quadratic, dependencies: partial[int | None], clock: Clock) -> FloatArray:
-    """Return a shift of the curvature, the same for all coefficients of an element."""
     by_row = proportional_diagonal(objective.H, dependencies, clock)
     if objective.groups is None:
         return by_row
@@ -133,6 +118,6 @@ def shift_of(objective: Quadratic, dependencies: partial[int | None], clock: Clo
 
 
 def _dependencies(objective: SparseObjective, elements: IndexArray, least: float) -> int | None:
-    """Return how many linear dependencies there are among elements; None if that is not certain."""
+    """Return the number of linear dependencies among elements; None if that is not certain."""
     count = getattr(objective, "dependencies", None)
     return None if count is None else count(elements, least)

@@ -1,4 +1,4 @@
-"""All ways to an upper bound on the optimum, from the cheapest to branch and bound."""
+"""The prover: upper bounds on the optimum, from the cheapest to branch and bound."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from swapwise.search.result import Event, Status
 from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all, tangent_at
 from swapwise.theory.constants import restricted_constants
 
-# How much of the time that is left each of the simple bounds may take, which are seldom the best ones.
+# The share of the time left that each of the simple bounds may take, which are seldom the best ones
 SHARE_OF_TIME = 0.3
 
-# Of a sparse objective on more elements than this, the relaxation is cheaper than these bounds, and better.
+# For a sparse objective on more elements than this, the relaxation is cheaper than these bounds, and better.
 FEW_ELEMENTS = 200
 
 
@@ -43,7 +43,6 @@ class Prover:
         moves: Iterable[Event] = (),
         show: Callable[[ProofState], None] = lambda state: None,
     ) -> None:
-        """``moves`` have led to the set since the clock was started; ``show`` hears how far the proof is."""
         self._clock, self._show = clock, show
         self._passes_before = objective.n_passes
         self.history = ProofHistory(moves, value)
@@ -57,7 +56,6 @@ class Prover:
         self.tree.notify = self._notify
 
     def run(self, clock: Clock, gap: float, max_nodes: int | None = None) -> Status:
-        """Go on until the gap of the best set is this small; return why it stopped."""
         self.status = Status.COMPLETE
         self.region = replace(self.region, clock=clock)
         try:
@@ -73,7 +71,6 @@ class Prover:
         return self.status
 
     def observe_bound(self, kind: str, bound: float) -> None:
-        """Note a proven bound on all independent sets, also while the root is still being looked at."""
         self.bounds[kind] = min(self.bounds.get(kind, np.inf), float(bound))
         self._notify()
 
@@ -82,13 +79,12 @@ class Prover:
             return Status.ITERATION_LIMIT
         self.root = root_node(self.objective, self.region, self.answer, clock, self.observe_bound)
         self.root.observe = self.observe_bound
-        if self.by_values_only:  # of many elements, it is the first to ask for the value of all
+        if self.by_values_only:  # with many elements, it is the first to compute the value of all
             self.observe_bound("all", self.root.bound)
         self.tree.set_root(self.root)
         return self.tree.run(clock, gap, max_nodes)
 
     def _notify(self) -> None:
-        """Put on the record what is known now, and show it."""
         self._collect()
         value, n_nodes = self.tree.value, self.tree.n_nodes
         kind = self._best_kind()
@@ -98,17 +94,14 @@ class Prover:
 
     @property
     def gap(self) -> float:
-        """How much better than the best set so far an optimum can be, as in a certificate."""
         bound = min(self.bounds.values(), default=np.inf)
         return relative_gap(self.tree.value, bound, self.tree.ceiling, self._resolution)
 
     def _best_kind(self) -> str:
-        """Return what has proven the best bound, or '' if there is none."""
         kind = min(self.bounds, key=lambda name: self.bounds[name], default="")
         return kind if self.bounds.get(kind, np.inf) < np.inf else ""
 
     def certificate(self, seconds: float, *, of_best: bool = False) -> Certificate:
-        """Return what is proven so far of the answer, or else of the best set that was found."""
         support, value = (self.tree.support, self.tree.value) if of_best else (self.answer, self.value)
         kind = self._best_kind() or "all"
         doubt = self.tree.doubt
@@ -154,11 +147,9 @@ class Prover:
 
     @property
     def by_values_only(self) -> bool:
-        """Whether nothing better than values of sets is known of the objective."""
         return isinstance(self.root, SetNode)
 
     def _simple_bounds(self, clock: Clock, *, thorough: bool) -> None:
-        """Prove what takes no relaxation; of many coefficients only what costs next to nothing."""
         objective, region, support = self.objective, self.region, self.answer
         is_sparse = isinstance(objective, SparseObjective)
         thorough |= not is_sparse or objective.n <= FEW_ELEMENTS
@@ -166,7 +157,7 @@ class Prover:
             self.observe_bound("all", self.tree.ceiling)
             known = np.isfinite(self.bounds["all"])
             if thorough or not known:
-                # Where nothing is known beforehand, any bound is worth all of the time.
+                # Without a bound known beforehand, any bound is worth all of the time.
                 part_of_time = clock.share(SHARE_OF_TIME) if known else clock
                 self.observe_bound("all", bound_of_all(objective, region, part_of_time))
         clock.check()
@@ -185,10 +176,10 @@ class Prover:
                 self.observe_bound("concavity", bound_from_concavity(objective, region, at_answer, m))
 
     def _is_enough(self, gap: float) -> bool:
-        """Return whether simple bounds do: the trivial one only if it says that the answer is optimal.
+        """Return whether simple bounds suffice: the trivial one only if it proves that the answer is optimal.
 
-        However close to the value it is, it compares the answer with no other set, and the first look at the
-        problem often proves more in no time.
+        However close to the value it is, it compares the answer with no other set, and the first node often
+        proves more in no time.
         """
         bound, of_all = min(self.bounds.values(), default=np.inf), self.bounds.get("all", np.inf)
         return self.gap <= gap and (self.gap == 0.0 or not says_no_more(self.tree.value, bound, of_all))

@@ -1,8 +1,8 @@
 """The best fractional set under nested limits: proximal steps on a model of the objective.
 
-The model is the second-order one on a working set of elements, which for least squares is exact. All that is
-asked of the data is the gradient at the coefficients that come out, which proves the bound and says which
-elements the working set lacks.
+The model is the second-order one on a working set of elements, which for least squares is exact. The data are
+read only for the gradient at the new coefficients, which proves the bound and shows which elements the
+working set lacks.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from swapwise.constraints.region import Region
 from swapwise.objectives.base import SparseObjective, rows_of
 from swapwise.override import override
 
-# Up to this many elements are all in the working set. Larger problems begin with about as many as the second.
+# Up to ALL_UP_TO elements are all in the working set. Larger problems begin with about FIRST_ELEMENTS.
 ALL_UP_TO, FIRST_ELEMENTS = 500, 200
 
-# Value and bound are never closer than this share of the value.
+# The precision of value and bound, as a share of the value
 FINEST = 1e-9
 
-# How far to go where the model leads, and how much of a rise has to agree with it.
+# The step lengths towards the optimum of the model, and the least agreement of the rise with the model
 STEPS, LEAST_AGREEMENT = (1.0, 0.3, 0.1, 0.02), 0.4
 
 
@@ -37,16 +37,15 @@ class WorkingPoint:
     #: Their shares in the fractional set
     point: FloatArray
     coef: FloatArray
-    #: How many rows of coefficients each element has
+    #: The number of rows of coefficients of each element
     sizes: IndexArray
 
     def among(self, kept: IndexArray) -> Self:
-        """Return the same with elements numbered by their places among some, without all others."""
+        """Restrict to some elements, renumbered by their positions among these."""
         found = self._only(np.isin(self.elements, kept))
         return replace(found, elements=np.searchsorted(kept, found.elements))
 
     def without(self, outside: BoolArray) -> Self:
-        """Return the same without some elements."""
         return self._only(~outside[self.elements])
 
     def _only(self, stays: BoolArray) -> Self:
@@ -56,9 +55,7 @@ class WorkingPoint:
         )
 
 
-class Proximal(Relaxation):
-    """A fractional set and its coefficients, improved round by round on a working set."""
-
+class ProximalRelaxation(Relaxation):
     def __init__(
         self,
         objective: SparseObjective,
@@ -80,7 +77,7 @@ class Proximal(Relaxation):
         if start is None:
             working_set.grow(self._first_elements(), self.coef)
         else:
-            self.value = -np.inf  # what the fractional set holds may be too much here
+            self.value = -np.inf  # the fractional set may violate limits here
 
     @property
     @override
@@ -98,7 +95,6 @@ class Proximal(Relaxation):
     # -- the working set ----------------------------------------------------------------------------
 
     def _first_elements(self) -> IndexArray:
-        """Return the elements to begin with: all, or those of the largest weights that fit together."""
         allowed = np.flatnonzero(~self.region.outside)
         if len(allowed) <= ALL_UP_TO:
             return allowed
@@ -106,17 +102,14 @@ class Proximal(Relaxation):
         weights[self.region.held] = 0.0
         while sum(map(len, found)) < FIRST_ELEMENTS and weights.any():
             best = self.region.max_weight(weights)[0]
-            if not weights[best].any():  # there was no time to find any
+            if not weights[best].any():  # time ran out
                 break
             found.append(best)
             weights[best] = 0.0
         return np.unique(np.concatenate(found))
 
     def _lacking(self) -> IndexArray:
-        """Return elements beside the working set whose weights would make room for them.
-
-        If there are few, others that come closest to that come with them: to grow takes a while.
-        """
+        """Return elements whose weights exceed their prices, and if these are few, others close to that."""
         known = self._working_set.elements
         if len(known) == self.objective.n:
             return known[:0]
@@ -131,7 +124,6 @@ class Proximal(Relaxation):
         return np.sort(best[gains[best] > -np.inf])
 
     def _gains_beside(self, known: IndexArray) -> FloatArray:
-        """Return what each element would add to the largest weight of some elements, in the place of one."""
         inner = np.zeros(len(self.diagonal))
         inner[known] = self.dual.weights[known]
         return self.region.gains_of_additions(self.dual.weights, self.region.heaviest(inner))
@@ -154,12 +146,11 @@ class Proximal(Relaxation):
         return FINEST * max(abs(self._at), self.objective.scale)
 
     def _solve(self, target: float, precision: float) -> None:
-        """Go to the best fractional set of the model, or on towards it."""
         self.region.clock.check()
         among = self._working_set
         among.follow(self.coef)
         elements, here = among.elements, among.scaled(self.coef, 1)
-        with np.errstate(over="ignore", invalid="ignore"):  # so far out, single precision has no model
+        with np.errstate(over="ignore", invalid="ignore"):  # single precision overflows far out
             bent = among.bent(here)
             linear = among.scaled(self._gradient, -1) + bent
             base = self._at - float((here * (linear - 0.5 * bent)).sum())
@@ -180,15 +171,14 @@ class Proximal(Relaxation):
         self._go_towards(ahead, fractional, base + value)
 
     def _limits_on(self, elements: IndexArray) -> tuple[tuple[Any, ...], FloatArray | None]:
-        """Return the limits on some elements as plain arrays, and the prices of sets if these overlap."""
         tree = self.region.constraint.laminar_tree()
         assert tree is not None
         return tuple(tree._replace(leaf=tree.leaf[elements])), None
 
     def _go_towards(self, ahead: FloatArray, fractional: FloatArray, expected: float) -> None:
-        """Go to other coefficients and their fractional set, or so far that value or bound get better.
+        """Move the coefficients and the fractional set so far that value or bound get better.
 
-        If the value is not about what the model expected, its curvature is out of date.
+        If the value differs much from that of the model, its curvature is renewed.
         """
         coef, point, value, bound = self.coef, self.point, self.value, self.dual.bound
         for share in STEPS:
@@ -209,7 +199,6 @@ class Proximal(Relaxation):
     # -- values and the bound -----------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """Compute φ and the bound at the coefficients."""
         self._at, self._gradient = self.objective.value_and_gradient_at(self.coef)
         self.value = self._at + self._penalty()
         steepness = self._working_set.steepness(self.coef) if self.coef.any() else np.empty(0)

@@ -10,9 +10,9 @@ which at the w of the best z is φ(z) itself. Where an element has several coeff
 their lengths. Where coefficients have bounds, those of a share z are within z times these, and the weights of
 elements are the :mod:`~swapwise.objectives.conjugates` of their bounds instead of ``g_i² / 2D_i``.
 
-There are three ways to the best z: ``proximal`` steps under nested limits; the same under
-``overlapping`` ones, for packings, matroids and their intersections; and ``frank_wolfe`` steps under any
-constraint, and where elements have nothing to spare.
+There are three ways to the best z: ``proximal`` steps under nested limits; the same under ``overlapping``
+ones, for packings, matroids and their intersections; and ``frank_wolfe`` steps under any constraint, and
+where elements have a diagonal of 0.
 """
 
 from __future__ import annotations
@@ -30,31 +30,30 @@ from swapwise.objectives.base import SparseObjective, rows_of
 from swapwise.objectives.conjugates import conjugate
 from swapwise.theory.bounds import cancellation
 
-# Where values are larger than this, in units of the objective, differences of them mean nothing.
+# Differences of values larger than this, in units of the objective, are rounding.
 FARTHEST = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class Dual:
+class DualBound:
     """A proven upper bound on f over a region, the weights that prove it, and a set of the largest weight."""
 
     bound: float
     #: The part of the bound that is the same for every set
     base: float
-    #: What each element adds to the bound if it is chosen
+    #: The summand of each chosen element in the bound
     weights: FloatArray
     support: IndexArray
 
     def bound_on(self, region: Region) -> float:
-        """Return the upper bound that the same point proves on a part of the region."""
         return self.base + region.max_weight(self.weights)[1]
 
 
-class Start(Protocol):
+class RelaxationStart(Protocol):
     """A fractional set in the form that a relaxation has it in."""
 
-    def among(self, kept: IndexArray) -> Start | None:
-        """Return the same with elements numbered by their places among some, without all others."""
+    def among(self, kept: IndexArray) -> RelaxationStart | None:
+        """Restrict to some elements, renumbered by their positions among these."""
 
 
 class Relaxation(ABC):
@@ -67,36 +66,38 @@ class Relaxation(ABC):
     coef: FloatArray
     #: The fractional set
     point: FloatArray
-    #: φ, or what it is at least
+    #: φ, or a lower bound on it
     value: float
     #: Minus ∇L at the coefficients
     slope: FloatArray
-    #: What coefficients of chosen elements are at best, by that slope and D alone
+    #: The best coefficients of chosen elements, by that slope and D alone
     top: FloatArray
-    dual: Dual
+    dual: DualBound
 
     @property
     @abstractmethod
-    def start(self) -> Start:
+    def start(self) -> RelaxationStart:
         """What another relaxation may start from."""
 
     @abstractmethod
     def improve(self, target: float, precision: float) -> bool:
-        """Go on to a better fractional set; return whether there may be more to it.
+        """Move to a better fractional set; return whether more steps may improve it further.
 
-        A bound that is at most ``target`` is as good as any; else one that is within ``precision`` of the
-        best, relative to how far it is above the target.
+        It may stop once the bound is at most ``target``, or within ``precision`` of the best, relative to the
+        distance of the bound to the target.
         """
 
     @abstractmethod
     def set_diagonal(self, diagonal: FloatArray) -> None:
         """Use another diagonal for which ``u(w) + wᵀDw/2`` is concave."""
 
-    def _dual_at(self, value: float, gradient: FloatArray, steepness: FloatArray, extra: float = 0.0) -> Dual:
+    def _dual_at(
+        self, value: float, gradient: FloatArray, steepness: FloatArray, extra: float = 0.0
+    ) -> DualBound:
         """Return the bound at the coefficients, where u and its gradient are known.
 
-        ``steepness`` is the root of minus the second derivative in each coefficient that is not zero;
-        ``extra`` what the bound has to be raised by.
+        ``steepness`` is the root of minus the second derivative in each coefficient that is not zero; the
+        bound is raised by ``extra``.
         """
         coef, D = self.coef, by_row(self.objective, self.diagonal, self.coef)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -105,7 +106,7 @@ class Relaxation(ABC):
             paired = float((self.slope * coef).sum())
             worth, self.top = conjugate(self.slope, D, self.objective.bounds)
             if self.objective.bounds is not None:
-                # Where nothing is to spare, a bound is all that stops a coefficient from following its slope.
+                # Where D is 0, only a bound stops a coefficient from following its slope.
                 worth += np.where(D > 0, 0.0, np.maximum(self.slope * coef, 0.0))
             weights = by_element(self.objective, worth)
             size = abs(value) + shift + abs(paired)
@@ -113,16 +114,16 @@ class Relaxation(ABC):
             is_known = bool(np.isfinite(size + extra + weights.sum()))
         is_far = self.objective.scale > 0 and size > FARTHEST * self.objective.scale
         if is_far or not is_known:  # nothing is proven so far out
-            return Dual(np.inf, np.inf, np.zeros(len(weights)), self.region.held)
+            return DualBound(np.inf, np.inf, np.zeros(len(weights)), self.region.held)
         support, largest = self.region.max_weight(weights)
         rounding = ROUNDING * (size + largest)
         rounding += cancellation(coef[coef != 0], steepness)
         base = value + shift - paired + rounding + extra
-        return Dual(base + largest, base, weights, support)
+        return DualBound(base + largest, base, weights, support)
 
 
 def by_row(objective: SparseObjective, values: FloatArray, coef: FloatArray) -> FloatArray:
-    """Return what elements have for each of their coefficients, to be multiplied with these."""
+    """Repeat the values of elements for each of their coefficients, in a shape to multiply these by."""
     if objective.groups is None:
         return values
     rows = np.empty(objective.groups.n_rows)
@@ -131,12 +132,11 @@ def by_row(objective: SparseObjective, values: FloatArray, coef: FloatArray) -> 
 
 
 def by_element(objective: SparseObjective, values: FloatArray) -> FloatArray:
-    """Return the sum over the coefficients of each element."""
     return values if objective.groups is None else objective.groups.sums(values)
 
 
 def used_rows(objective: SparseObjective, elements: IndexArray) -> tuple[IndexArray, IndexArray]:
-    """Return the rows of coefficients of some elements, and whose each is, by position among them."""
+    """Return the rows of coefficients of some elements, and the position of the element of each row."""
     rows = rows_of(objective, elements)
     if objective.groups is None:
         return rows, np.arange(len(elements))
@@ -145,9 +145,5 @@ def used_rows(objective: SparseObjective, elements: IndexArray) -> tuple[IndexAr
 
 
 def in_rows(values: FloatArray, count: int) -> FloatArray:
-    """Return the same numbers in ``count`` rows, of which there may be none.
-
-    >>> in_rows(np.arange(6), 3).shape, in_rows(np.empty((0, 2)), 0).shape
-    ((3, 2), (0, 0))
-    """
+    """Reshape numbers to ``count`` rows, which may be 0."""
     return values.reshape(count, values.size // max(1, count))

@@ -1,4 +1,4 @@
-"""Nodes bounded by the perspective relaxation: tighten, fix what cannot matter, drop it, tighten again."""
+"""Nodes bounded by the perspective relaxation: tighten, fix elements, drop those ruled out, tighten again."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfe
+from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfeRelaxation
 from swapwise.certify.limits import parts_of
 from swapwise.certify.nodes import Node
-from swapwise.certify.overlapping import LimitedPoint, Overlapping
-from swapwise.certify.problem import Problem
-from swapwise.certify.proximal import Proximal, WorkingPoint
-from swapwise.certify.relaxation import Dual, Relaxation, Start
+from swapwise.certify.overlapping import LimitedPoint, OverlappingRelaxation
+from swapwise.certify.problem import RestrictedProblem
+from swapwise.certify.proximal import ProximalRelaxation, WorkingPoint
+from swapwise.certify.relaxation import DualBound, Relaxation, RelaxationStart
 from swapwise.certify.ties import SetAside, Ties
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
@@ -24,41 +24,39 @@ from swapwise.override import override
 from swapwise.theory.bounds import ceiling
 from swapwise.theory.diagonal import raised_diagonal
 
-# A node is left when no round out of a few takes this share off the distance to the target.
+# A node is split when IDLE_ROUNDS in a row take less than this share off the distance to the target.
 STALLED = 0.02
 IDLE_ROUNDS, ROUNDS_AT_ROOT, ROUNDS_BELOW, IMPROVEMENTS = 4, 60, 3, 12
 
-# How close to the best fractional set is close enough, relative to what is left to prove.
+# The precision of fractional sets, relative to the distance of the bound to the target
 PRECISION_AT_ROOT, PRECISION_BELOW = 0.02, 0.1
 
-# Diagonals move by less and less of the way to the best one for the last fractional set, but never by less.
+# Diagonals move by shares of the way to the best one for the last fractional set that fall down to this.
 LEAST_STEP = 0.2
 
 # Below the root, another diagonal is chosen when there are fewer elements than this share of those that the
 # last one was chosen for: it takes dozens of factorisations.
 WORTH_CHOOSING = 0.7
 
-# A problem is cut down to the elements that are left when they are fewer than this share.
+# A problem is restricted to the elements that are not ruled out when they are at most this share.
 WORTH_SHRINKING = 0.8
 
 
 class RelaxedNode(Node):
-    """A region whose bound is the best that dual points have proven so far."""
-
     kind = "relaxation"
 
-    def __init__(self, problem: Problem, region: Region, parent: RelaxedNode | None = None) -> None:
+    def __init__(self, problem: RestrictedProblem, region: Region, parent: RelaxedNode | None = None) -> None:
         self.problem = problem
         self.objective: SparseObjective = problem.objective
         self.region = region
         self.diagonal: FloatArray = problem.diagonal if parent is None else parent.diagonal
         self.bound = ceiling(problem.objective)
-        self.dual: Dual | None = None
+        self.dual: DualBound | None = None
         self._is_root = parent is None
         self._rounds: int = 0 if parent is None else parent._rounds
-        #: How many elements there were when the diagonal was chosen
+        #: The number of elements when the diagonal was chosen
         self._chosen_for: float = np.inf if parent is None else parent._chosen_for
-        self._start: Start | None = None if parent is None else parent._last_start
+        self._start: RelaxationStart | None = None if parent is None else parent._last_start
         self._fixed_below, self._own_bound = -np.inf, np.inf
         self._relaxation: Relaxation | None = None
         self._fractional: FloatArray | None = None
@@ -87,7 +85,7 @@ class RelaxedNode(Node):
 
     @property
     def has_basis(self) -> bool:
-        """Whether some columns are set aside, so that the others have something to spare."""
+        """Whether some columns are set aside, so that the others can have a positive diagonal."""
         return len(self._open_aside) > 0
 
     @property
@@ -97,7 +95,6 @@ class RelaxedNode(Node):
         return elements[~self.region.inside[elements]]
 
     def _find_ties(self) -> None:
-        """Set columns aside that are combinations of others, and leave those out that no best set needs."""
         if self._ties is None or not self._may_be_tied:
             return
         self._may_be_tied = False
@@ -111,7 +108,6 @@ class RelaxedNode(Node):
             self._aside = self._aside.without(needless)
 
     def _shift_the_basis(self) -> None:
-        """See to it that all elements but those set aside have something to spare."""
         self._find_ties()
         basis = ~self.region.outside
         if self._aside is not None:
@@ -124,15 +120,14 @@ class RelaxedNode(Node):
         else:
             self._aside = None
 
-    def _whole_dual(self, dual: Dual, relaxation: Relaxation) -> Dual:
-        """Return the bound with what was set aside."""
+    def _whole_dual(self, dual: DualBound, relaxation: Relaxation) -> DualBound:
         if self._aside is None or not np.isfinite(dual.base):
             return dual
         weights = dual.weights.copy()
         weights[self._aside.elements] = self._aside.weights(relaxation.slope, relaxation.diagonal)
         support, largest = self.region.max_weight(weights)
         base = dual.base + ROUNDING * largest
-        return Dual(base + largest, base, weights, support)
+        return DualBound(base + largest, base, weights, support)
 
     # -- tightening ---------------------------------------------------------------------------------
 
@@ -153,11 +148,10 @@ class RelaxedNode(Node):
                 return
 
     def _is_up_to_what_is_aside(self, target: float) -> bool:
-        """Whether no set without the elements set aside is above the target."""
+        """Return whether only sets with elements set aside may exceed the target."""
         return len(self._open_aside) > 0 and self._relax().dual.bound <= target
 
     def _improve(self, target: float, clock: Clock) -> bool:
-        """Improve the fractional set a few times; return whether there may be more to it."""
         relaxation = self._relax()
         precision = PRECISION_AT_ROOT if self._is_root else PRECISION_BELOW
         for _ in range(IMPROVEMENTS):
@@ -178,11 +172,10 @@ class RelaxedNode(Node):
         return self._relaxation
 
     @property
-    def _last_start(self) -> Start | None:
+    def _last_start(self) -> RelaxationStart | None:
         return self._start if self._relaxation is None else self._relaxation.start
 
     def _begin(self) -> Relaxation:
-        """Return the relaxation from where the last one was."""
         self._shift_the_basis()
         objective, region, start = self.objective, self.region, self._start
         if len(self._open_aside):
@@ -191,13 +184,13 @@ class RelaxedNode(Node):
             working_set = self.problem.working_set
             if region.constraint.laminar_tree() is not None:
                 near = start if isinstance(start, WorkingPoint) else None
-                return Proximal(objective, region, self.diagonal, working_set, near)
+                return ProximalRelaxation(objective, region, self.diagonal, working_set, near)
             parts = parts_of(region.constraint)
             if parts is not None:
                 limited = start if isinstance(start, LimitedPoint) else None
-                return Overlapping(objective, region, self.diagonal, working_set, parts, limited)
+                return OverlappingRelaxation(objective, region, self.diagonal, working_set, parts, limited)
         combination = start if isinstance(start, ConvexCombination) else None
-        return FrankWolfe(objective, region, self.diagonal, combination)
+        return FrankWolfeRelaxation(objective, region, self.diagonal, combination)
 
     def _note(self, relaxation: Relaxation) -> None:
         dual = self._whole_dual(relaxation.dual, relaxation)
@@ -221,7 +214,6 @@ class RelaxedNode(Node):
     # -- a better diagonal --------------------------------------------------------------------------
 
     def _raise_diagonal(self, clock: Clock) -> bool:
-        """Move the diagonal to one that lowers the bound, if there is one; return whether."""
         relaxation = self._relax()
         kept = np.flatnonzero(~relaxation.region.outside)
         if not isinstance(self.objective, Quadratic) or self.objective.groups is not None:
@@ -232,7 +224,7 @@ class RelaxedNode(Node):
         raised = raised_diagonal(
             self.objective.hessian_at(relaxation.coef, kept),
             self.diagonal[kept],
-            (self.diagonal * relaxation.top)[kept],  # the slope, as far as bounds let coefficients follow it
+            (self.diagonal * relaxation.top)[kept],  # the slope, cut to the bounds on coefficients
             np.where(relaxation.region.inside, 1.0, relaxation.point)[kept],
             relaxation.region.prices(relaxation.dual.weights)[kept],
             max(2 / (self._rounds + 1), LEAST_STEP),
@@ -249,8 +241,9 @@ class RelaxedNode(Node):
     # -- elements that are fixed --------------------------------------------------------------------
 
     def _fix(self, target: float) -> None:
-        """Fix by reduced cost the elements without which, or with which, no set can exceed the target."""
         assert self.dual is not None
+        if not np.isfinite(self.dual.base):  # the bound is that of the part before
+            return
         region = self.region.above(self.dual.weights, self.dual.base, target)
         if region is self.region:
             return
@@ -265,7 +258,6 @@ class RelaxedNode(Node):
         self._relax()
 
     def _shrink(self) -> None:
-        """Drop the elements that are outside for good, if they are many."""
         kept = np.flatnonzero(~self.region.outside)
         if len(kept) > WORTH_SHRINKING * self.objective.n:
             return

@@ -1,4 +1,4 @@
-"""Where bounding begins: the node of all independent sets, and the start that its relaxation suggests."""
+"""The root of branch and bound, and the start by rounding its relaxation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from swapwise.certify.nodes import Node, Observer, SetNode
-from swapwise.certify.problem import PRODUCTS_UP_TO, Problem
+from swapwise.certify.problem import PRODUCTS_UP_TO, RestrictedProblem
 from swapwise.certify.relaxed import RelaxedNode
 from swapwise.certify.summand_lists import summand_node
 from swapwise.checks import IndexArray
@@ -24,15 +24,11 @@ def root_node(
     clock: Clock,
     observe: Observer = lambda kind, bound: None,
 ) -> Node:
-    """Return the node of all independent sets: by summands, else by relaxation if u is strongly concave.
-
-    ``support`` is a good set, at which summands are to agree. ``observe`` hears the kind and the value of
-    bounds that are proven on the way.
-    """
+    """Return the node of all independent sets; prices of summands first agree on ``support``, a good set."""
     if not isinstance(objective, SparseObjective):
         return SetNode(objective, region)
     relaxed = None if objective.bounds is None else relaxed_root(objective, region)
-    if relaxed is not None:  # summands know of no bounds
+    if relaxed is not None:  # bounds by summands are for coefficients without bounds
         return relaxed
     if objective.groups is None and region.constraint.hereditary:
         by_summands = summand_node(objective, region, support, clock, observe)
@@ -44,21 +40,15 @@ def root_node(
 def relaxed_root(objective: SparseObjective, region: Region) -> RelaxedNode | None:
     """Return the node of the relaxation over all independent sets, if u is strongly concave.
 
-    That is, in the elements of a basis at least, if columns are known to be combinations of others.
+    If columns are known to be combinations of others, it may be so in the elements of a basis only.
     """
     kept = np.flatnonzero(~region.outside)
-    problem = Problem(objective).among(kept, region.clock)
+    problem = RestrictedProblem(objective).among(kept, region.clock)
     node = RelaxedNode(problem, region.among(kept))
     return node if problem.diagonal.any() or node.has_basis else None
 
 
 def relaxation_start(objective: SetFunction, constraint: Constraint, clock: Clock) -> IndexArray:
-    """Return a maximal independent set near the best fractional one.
-
-    >>> from swapwise import LeastSquares, Uniform
-    >>> relaxation_start(LeastSquares(np.eye(3), [1.0, 3.0, 2.0]), Uniform(3, 2), Clock())
-    array([1, 2])
-    """
     region = replace(Region.of(constraint), clock=clock)
     root = relaxed_root(objective, region) if isinstance(objective, SparseObjective) else None
     if root is None:
@@ -69,7 +59,7 @@ def relaxation_start(objective: SetFunction, constraint: Constraint, clock: Cloc
         )
     root.tighten(0.0, clock)
     start = _near_fractional(objective, region, root)
-    # Fractional sets are as precise as the target is close: the next one comes of what may be better.
+    # Fractional sets are as precise as the target is close, and closer to the better sets.
     try:
         root.tighten(objective._value(start), clock)
     except OutOfTime:
@@ -78,7 +68,6 @@ def relaxation_start(objective: SetFunction, constraint: Constraint, clock: Cloc
 
 
 def _near_fractional(objective: SetFunction, region: Region, root: RelaxedNode) -> IndexArray:
-    """Return the best of the maximal independent sets that the fractional set of a node suggests."""
     fractional = root.fractional
     assert fractional is not None
     suggested = [region.greedy_set(fractional), root.whole(root.candidate())]

@@ -1,4 +1,4 @@
-"""Sets of elements that the summands of an objective choose among, each with its own copy of the elements."""
+"""Tables of the sets that the summands of an objective choose among, each with its own copies of elements."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swapwise.certify.subsets import Listed
+from swapwise.certify.subsets import ListedSets
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
@@ -21,46 +21,44 @@ class SetPrices(NamedTuple):
     many elements. So prices raise no bound below the optimum, and good ones lower it.
     """
 
-    copies: FloatArray  # of each copy, and behind them 0 for no element
+    copies: FloatArray  # of each copy, and at the end 0 for no element
     total: float
 
 
-class Rest(NamedTuple):
-    """What is known of all sets that are not in the lists, which prices may make attractive."""
+class UnlistedSets(NamedTuple):
+    """Bounds on all sets that are not in the lists, which prices may make attractive."""
 
     thresholds: FloatArray  # for each summand, of bounds with prices on copies
     copies: FloatArray  # these prices
-    sizes: IndexArray  # how many elements a set of each summand has at most
+    sizes: IndexArray  # the largest size of a set, for each summand
 
 
-class Choice(NamedTuple):
-    """What every summand chooses for itself at some prices."""
-
+class SummandChoice(NamedTuple):
     bound: float
     maxima: FloatArray
-    chosen: FloatArray  # 1 for each copy that its summand has chosen, and 0 behind them
+    chosen: FloatArray  # 1 for each copy that its summand has chosen, and 0 at the end
 
 
 class SetTable:
     """The sets of all summands that matter, one row each, those of a summand side by side.
 
-    ``floor`` is what no set of the region exceeds of which a summand sees a part that is not in its list; or
-    else ``rest`` is what is known of those parts.
+    A set of the region is worth at most ``floor`` if a part of it is not listed; or ``rest`` bounds these
+    parts.
     """
 
     def __init__(
         self,
         elements: Sequence[IndexArray],
-        lists: Sequence[Listed],
+        lists: Sequence[ListedSets],
         n: int,
         size: int,
         floor: float = -np.inf,
-        rest: Rest | None = None,
+        rest: UnlistedSets | None = None,
     ) -> None:
         self.floor, self.size, self.rest = floor, size, rest
         begin = np.append(0, np.cumsum([len(own) for own in elements])).astype(np.intp)
         self.n_copies, self.n_parts = int(begin[-1]), len(elements)
-        #: The element that each copy is one of, and its summand
+        #: The element and the summand of each copy
         self.element = np.concatenate([*elements, np.zeros(0, dtype=np.intp)])
         self.owner = np.repeat(np.arange(self.n_parts), np.diff(begin))
         self.n_copies_of = np.bincount(self.element, minlength=n)
@@ -75,26 +73,20 @@ class SetTable:
             row += len(each.bounds)
 
     def no_prices(self) -> SetPrices:
-        """Return prices of nothing."""
         return SetPrices(np.zeros(self.n_copies + 1), 0.0)
 
     def within(self, region: Region, rows: IndexArray | None = None) -> IndexArray:
-        """Return the rows, or those of some, whose sets may be what a summand sees of a set of the region."""
         rows = np.arange(len(self.part)) if rows is None else rows
         inside, outside = (np.append(flags[self.element], False) for flags in (region.inside, region.outside))
-        asked = np.bincount(self.owner, inside[:-1], minlength=self.n_parts)
+        n_inside = np.bincount(self.owner, inside[:-1], minlength=self.n_parts)
         copies = self.copies[rows]
-        kept: BoolArray = (inside[copies].sum(axis=1) == asked[self.part[rows]]) & ~outside[copies].any(
-            axis=1
-        )
-        return rows[kept]
+        kept: BoolArray = inside[copies].sum(axis=1) == n_inside[self.part[rows]]
+        return rows[kept & ~outside[copies].any(axis=1)]
 
     def scores(self, rows: IndexArray, prices: SetPrices) -> FloatArray:
-        """Return the bounds of rows with the prices of their copies."""
         return self.values[rows] + prices.copies[self.copies[rows]].sum(axis=1)
 
-    def choose(self, rows: IndexArray, prices: SetPrices) -> Choice:
-        """Let every summand choose its best set among some rows."""
+    def choose(self, rows: IndexArray, prices: SetPrices) -> SummandChoice:
         chosen, maxima = np.zeros(self.n_copies + 1), np.full(self.n_parts, -np.inf)
         part, scores = self.part[rows], self.scores(rows, prices)
         present, begin = np.unique(part, return_index=True)
@@ -110,13 +102,13 @@ class SetTable:
             chosen[:-1] = np.where(above[self.owner], attractive, chosen[:-1])
             maxima = np.maximum(maxima, bounds)
         if (maxima == -np.inf).any():  # some summand has no set left
-            return Choice(-np.inf, maxima, np.zeros(self.n_copies + 1))
-        return Choice(self.total(maxima, prices), maxima, chosen)
+            return SummandChoice(-np.inf, maxima, np.zeros(self.n_copies + 1))
+        return SummandChoice(self.total(maxima, prices), maxima, chosen)
 
     def rest_bounds(self, prices: SetPrices) -> tuple[FloatArray, BoolArray]:
-        """Return what no set of each summand exceeds that is not listed, and which copies it may have.
+        """Bound the sets of each summand that are not listed, and flag the copies that they may have.
 
-        It has at most this many elements, each cheaper than before by a given amount.
+        Such a set has at most ``sizes`` elements, each cheaper than when the list was made by a given amount.
         """
         assert self.rest is not None
         cheaper = np.maximum(prices.copies - self.rest.copies, 0.0)[:-1]
@@ -128,17 +120,15 @@ class SetTable:
         return self.rest.thresholds + more, attractive
 
     def total(self, maxima: FloatArray, prices: SetPrices) -> float:
-        """Return the bound that the best of every summand adds up to."""
         back = prices.total * self.size
         return float(maxima.sum() + back + ROUNDING * (np.abs(maxima).sum() + abs(back)))
 
     def shares(self, chosen: FloatArray) -> FloatArray:
-        """Return for every element the share of its copies that were chosen."""
         count = np.bincount(self.element, chosen[:-1], minlength=len(self.n_copies_of))
         return count / np.maximum(self.n_copies_of, 1)
 
-    def moved(self, prices: SetPrices, choice: Choice, step: float) -> tuple[SetPrices, float]:
-        """Return prices after a step along the subgradient, for which step 0 does, and its squared length.
+    def moved(self, prices: SetPrices, choice: SummandChoice, step: float) -> tuple[SetPrices, float]:
+        """Return prices after a step along the subgradient, and its squared length; step 0 only measures it.
 
         Copies that were chosen more often than the others of their element become dearer; all do if more
         elements were chosen than a set can have.
@@ -154,7 +144,7 @@ class SetTable:
         return SetPrices(copies, total), float(dearer @ dearer + scarce**2)
 
     def losses(self, rows: IndexArray, prices: SetPrices, maxima: FloatArray) -> list[FloatArray]:
-        """Return for every element by how much the bound falls with it in all sets, and without it."""
+        """Return for every element the fall of the bound if all sets have it, and if none has it."""
         scores, copies, part = self.scores(rows, prices), self.copies[rows], self.part[rows]
         best_with = np.full(self.n_copies + 1, -np.inf)
         np.maximum.at(best_with, copies, scores[:, None])

@@ -1,4 +1,4 @@
-"""Which sets of one summand's elements may matter: branch and bound instead of going through all of them."""
+"""The sets of one summand's elements that may matter, found by branch and bound."""
 
 from __future__ import annotations
 
@@ -14,38 +14,35 @@ from swapwise.clock import Clock
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import Summand
 
-# Up to this many sets are gone through: that takes about as long as a bound on all of them.
+# Up to this many sets are bounded one by one: that takes about as long as a bound on all of them.
 FEW_SETS = 5_000
 
-# Sets are bounded in chunks of this many, with a look at the clock before each.
+# Sets are bounded in chunks of this many, and the clock is checked before each.
 CHUNK = 10_000
 
-# No more sets than this are listed of one summand.
+# The most sets in the list of one summand
 MOST_LISTED = 20_000
 
-# Searches give up when they have bounded about this many sets: some minutes. A bound on many sets counts as
-# this many.
+# Searches give up when they have bounded about MOST_WORK sets, after some minutes. A bound on many sets
+# counts as WORK_PER_BOUND.
 MOST_WORK, WORK_PER_BOUND = 50_000_000, 5_000
 
 
 class TooManySets(Exception):
-    """A search was given up, because it would take too long."""
+    """Raised when a search would take too long."""
 
 
-class Work:
-    """How much all searches of one proof have done."""
-
+class WorkBudget:
     def __init__(self) -> None:
         self._done = 0
 
     def add(self, sets: int) -> None:
-        """Count sets that were bounded, and give up when there are too many."""
         self._done += sets
         if self._done > MOST_WORK:
             raise TooManySets
 
 
-class Listed(NamedTuple):
+class ListedSets(NamedTuple):
     """Sets of a summand's elements, a row of positions each, and a bound on the summand for each.
 
     Rows of fewer elements are filled up with the number of the summand's elements.
@@ -53,20 +50,12 @@ class Listed(NamedTuple):
 
     subsets: IndexArray
     bounds: FloatArray
-    #: All other sets have a bound, with the prices of their elements, of no more than this
+    #: A bound on all other sets, with the prices of their elements
     threshold: float
 
 
 class SubsetSearch:
-    """Lists the sets of one summand that, with prices on their elements, may exceed a threshold.
-
-    >>> from swapwise.graphs import IsingPseudoLikelihood
-    >>> spins = [[1, 1, 1], [1, 1, -1], [-1, -1, 1], [-1, -1, -1], [1, -1, 1], [1, 1, -1]]
-    >>> summand = IsingPseudoLikelihood(spins, ridge=0.1).summands(np.zeros(3))[0]
-    >>> search = SubsetSearch(summand, np.zeros(2), 1, 0.05, Clock())
-    >>> search.run(np.array([], dtype=int), np.arange(2)).subsets
-    array([[0]])
-    """
+    """Lists the sets of one summand that, with prices on their elements, may exceed a threshold."""
 
     def __init__(
         self,
@@ -75,17 +64,16 @@ class SubsetSearch:
         size: int,
         threshold: float,
         clock: Clock,
-        work: Work | None = None,
+        work: WorkBudget | None = None,
     ) -> None:
         self._summand, self._size, self._clock = summand, size, clock
-        self._work = work or Work()
+        self._work = work or WorkBudget()
         self._prices = np.append(prices, 0.0)
         self._threshold = threshold
         self._subsets = [np.zeros((0, size), dtype=np.intp)]
         self._bounds = [np.zeros(0)]
 
-    def run(self, held: IndexArray, candidates: IndexArray) -> Listed:
-        """Return the sets that hold all of ``held``, and some of the candidates."""
+    def run(self, held: IndexArray, candidates: IndexArray) -> ListedSets:
         room = min(self._size - len(held), len(candidates))
         # Where elements cost, sets of different sizes are bounded one size at a time.
         sizes = [(size, size) for size in range(room + 1)] if self._prices.min() < 0 else [(0, room)]
@@ -99,12 +87,12 @@ class SubsetSearch:
                     (held, rest, at_least, at_most),
                     (np.append(held, element), rest, max(0, at_least - 1), at_most - 1),
                 ]
-        return Listed(np.concatenate(self._subsets), np.concatenate(self._bounds), self._threshold)
+        return ListedSets(np.concatenate(self._subsets), np.concatenate(self._bounds), self._threshold)
 
     def _split(self, held: IndexArray, candidates: IndexArray, at_least: int, at_most: int) -> int | None:
-        """Return the candidate to split a part of the sets by, or None if nothing of it is left to do.
+        """Return the candidate to split a part of the sets by, or None if the part is done.
 
-        The part has the sets of all that is held and ``at_least`` to ``at_most`` of the candidates.
+        The part has the sets of all held elements and ``at_least`` to ``at_most`` of the candidates.
         """
         self._clock.check()
         at_most = min(at_most, len(candidates))
@@ -123,7 +111,6 @@ class SubsetSearch:
         return None
 
     def _list(self, subsets: IndexArray) -> None:
-        """Bound sets of equal size, and keep those above the threshold."""
         self._clock.check()
         self._work.add(len(subsets))
         bounds = self._summand.bounds(subsets)
@@ -137,7 +124,6 @@ class SubsetSearch:
             self._shorten()
 
     def _shorten(self) -> None:
-        """Raise the threshold until no more than the most sets are above it."""
         subsets, bounds = np.concatenate(self._subsets), np.concatenate(self._bounds)
         priced = bounds + self._prices[subsets].sum(axis=1)
         self._threshold = float(np.partition(priced, -MOST_LISTED - 1)[-MOST_LISTED - 1])
@@ -146,15 +132,14 @@ class SubsetSearch:
 
 
 def _count(n: int, at_least: int, at_most: int) -> int:
-    """Return the number of sets of a given size out of n."""
     return sum(comb(n, size) for size in range(at_least, at_most + 1))
 
 
 def _is_worth_splitting(worth: FloatArray, excess: float, at_least: int, at_most: int) -> bool:
-    """Return whether splits and bounds take less work than to go through all sets.
+    """Return whether splits and bounds take less work than to bound all sets.
 
-    Candidates have to go, the best first, until what they are worth makes up for the excess of the bound.
-    Each of them leaves the sets that hold it, for which the same holds, and a bound on the others.
+    Candidates are excluded, the best first, until their worth makes up for the excess of the bound. Each of
+    them leaves the sets that hold it, for which the same holds, and a bound on the others.
     """
     exclusions = 1 + int(np.searchsorted(np.cumsum(np.sort(worth)[::-1]), excess))
     work = count = 1
@@ -165,7 +150,6 @@ def _is_worth_splitting(worth: FloatArray, excess: float, at_least: int, at_most
 
 
 def _combinations(candidates: IndexArray, size: int) -> Iterator[IndexArray]:
-    """Yield all sets of candidates of a size, in chunks of rows."""
     sets = combinations(candidates.tolist(), size)
     if size == 0:
         yield np.zeros((1, 0), dtype=np.intp)

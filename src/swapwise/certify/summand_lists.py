@@ -1,12 +1,12 @@
-"""Where bounding by summands begins: all of their sets or, if these are too many, those that can matter."""
+"""Bounds by summands from all of their sets or, if these are too many, from those that can matter."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from swapwise.certify.nodes import Observer
-from swapwise.certify.set_table import Rest, SetPrices, SetTable
-from swapwise.certify.subsets import Listed, SubsetSearch, TooManySets, Work
+from swapwise.certify.set_table import SetPrices, SetTable, UnlistedSets
+from swapwise.certify.subsets import ListedSets, SubsetSearch, TooManySets, WorkBudget
 from swapwise.certify.summands import SummandNode, complete_table
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
@@ -14,21 +14,18 @@ from swapwise.constraints.region import Region
 from swapwise.numerics import EQUAL
 from swapwise.objectives.base import SparseObjective, Summand
 
-# The first lists may take this share of the time; without success, other bounds have the rest.
+# The share of the time for the first lists; if they fail, other bounds have the rest.
 SHARE_OF_TIME = 0.6
 
-# Lists reach this many times as far below the best of each summand as those before, and at least this share
-# of how far they may have to.
+# Lists reach DEEPER times as far below the best of each summand as those before, and at least SHALLOWEST
+# times the slack.
 DEEPER, SHALLOWEST = 2.0, 0.05
 
 
 def summand_node(
     objective: SparseObjective, region: Region, support: IndexArray, clock: Clock, observe: Observer
 ) -> SummandNode | None:
-    """Return the node of all independent sets, bounded by summands; None if there are none, or too many sets.
-
-    ``support`` is a good set, at which summands are to agree.
-    """
+    """Return the root, bounded by summands; None if there are none, or too many sets."""
     blocks = objective.summands(objective.coef(support))
     if not blocks:
         return None
@@ -45,10 +42,10 @@ def summand_node(
 
 
 class SummandLists:
-    """Lists, for every summand, the sets that it may see of a set that is better than the answer.
+    """Lists, for every summand, the parts of all sets that are better than the answer.
 
-    With the others at their best, a summand must not lose more than all of them are above the answer. Good
-    prices leave little of that, so they come first: from short lists, and what is known of all other sets.
+    Relative to its maximum, a summand must not lose more than the sum of all maxima exceeds the answer. Good
+    prices make that small, so they come first: from short lists, and bounds on all other sets.
     """
 
     def __init__(
@@ -60,35 +57,34 @@ class SummandLists:
         observe: Observer,
     ) -> None:
         self._objective, self._blocks, self._region = objective, blocks, region
-        self._observe, self._work = observe, Work()
+        self._observe, self._work = observe, WorkBudget()
         self._support, self._value = support, objective._value(support)
         self._sizes = np.array([self._largest(block) for block in blocks])
         self._own = [np.flatnonzero(np.isin(block.elements, support)) for block in blocks]
         self._values = np.array(
             [block.bounds(own[None])[0] for block, own in zip(blocks, self._own, strict=True)]
         )
-        none = [Listed(np.zeros((0, 0), dtype=np.intp), np.zeros(0), np.inf) for _ in blocks]
+        none = [ListedSets(np.zeros((0, 0), dtype=np.intp), np.zeros(0), np.inf) for _ in blocks]
         self._empty = self._table(none)
         self.prices, self.lists, self._depth = self._empty.no_prices(), none, 0.0
         self._begin = np.searchsorted(self._empty.owner, np.arange(len(blocks) + 1))
 
     def _largest(self, block: Summand) -> int:
-        """Return how many of a summand's elements a set has at most."""
         members = np.zeros(self._region.constraint.n)
         members[block.elements] = 1.0
         most = self._region.heaviest(members).upper_bound
         return min(int(most + 0.5), len(block.elements))
 
-    def _table(self, lists: list[Listed], floor: float = -np.inf, rest: Rest | None = None) -> SetTable:
+    def _table(
+        self, lists: list[ListedSets], floor: float = -np.inf, rest: UnlistedSets | None = None
+    ) -> SetTable:
         elements, constraint = [block.elements for block in self._blocks], self._region.constraint
         return SetTable(elements, lists, constraint.n, constraint.max_size(), floor, rest)
 
     def _of(self, v: int, copies: FloatArray) -> FloatArray:
-        """Return what belongs to the copies of one summand."""
         return copies[self._begin[v] : self._begin[v + 1]]
 
     def begin(self, clock: Clock) -> None:
-        """List what is about as good as the answer, at prices to begin with."""
         worth = self._relax(clock)
         self.prices = prices = self._first_prices(clock)
         own = self._values + [self._of(v, prices.copies)[at].sum() for v, at in enumerate(self._own)]
@@ -97,17 +93,16 @@ class SummandLists:
         self._observe(SummandNode.kind, self._value + self._slack())
 
     def node(self, clock: Clock) -> SummandNode:
-        """Return the node of all independent sets, with lists of all that matters at better prices."""
         if self._slack() > EQUAL * abs(self._value):
             self._improve(clock)
         slack, best = self._slack(), self._best()
-        # What is not in the lists loses this much, and may be above the answer by the rest.
+        # Other sets lose at least ``lost``, and so exceed the answer by at most ``slack − lost``.
         lost = min(float(peak - each.threshold) for peak, each in zip(best, self.lists, strict=True))
         floor = self._value + max(0.0, slack - lost)
         return SummandNode(self._objective, self._table(self.lists, floor), self._region, prices=self.prices)
 
     def _relax(self, clock: Clock) -> FloatArray:
-        """Bound every summand without a search: a first bound; return what copies are worth."""
+        """Observe a first bound, by every summand without a search; return the worth of copies."""
         maxima, worth = np.zeros(len(self._blocks)), np.zeros(self._empty.n_copies)
         for v, block in enumerate(self._blocks):
             clock.check()
@@ -119,7 +114,7 @@ class SummandLists:
         return worth
 
     def _reach(self, worth: FloatArray) -> float:
-        """Return how far below the answer the first lists are to go: by what others of its size are worth."""
+        """Return how far below the answer the first lists go: the worth of other sets of its size."""
         left = np.minimum(worth, np.abs(worth + self.prices.copies[:-1]))
         reach = 0.0
         for v, own in enumerate(self._own):
@@ -128,18 +123,16 @@ class SummandLists:
         return reach / len(self._blocks) + EQUAL * abs(self._value)
 
     def _slack(self) -> float:
-        """Return how much better than the answer a set could be."""
         return self._empty.total(self._best(), self.prices) - self._value
 
     def _positions(self, block: Summand) -> tuple[IndexArray, IndexArray]:
-        """Return which of a summand's elements all sets have, and which some sets may have."""
         inside, outside = self._region.inside[block.elements], self._region.outside[block.elements]
         return np.flatnonzero(inside), np.flatnonzero(~(inside | outside))
 
     # -- prices -------------------------------------------------------------------------------------
 
     def _first_prices(self, clock: Clock) -> SetPrices:
-        """Return prices at which no more elements would be taken, if the answer has as many as it may."""
+        """Return prices at which no more elements would be chosen, if the answer has as many as it may."""
         table, region = self._empty, self._region
         chosen, free = region.inside.copy(), ~region.outside & (table.n_copies_of > 0)
         chosen[self._support] = True
@@ -154,7 +147,6 @@ class SummandLists:
         return SetPrices(np.append(copies, 0.0), total)
 
     def _gains_and_losses(self, clock: Clock) -> tuple[FloatArray, FloatArray]:
-        """Return about what each element would add to the answer, and what the answer loses without it."""
         gains, losses = np.zeros((2, self._region.constraint.n))
         for block, own, value in zip(self._blocks, self._own, self._values, strict=True):
             clock.check()
@@ -166,7 +158,6 @@ class SummandLists:
         return gains, losses
 
     def _improve(self, clock: Clock) -> None:
-        """Find better prices, and list all that matters at them: lists reach further as long as need be."""
         while True:
             table = self._table(self.lists, rest=self._rest())
             node = SummandNode(self._objective, table, self._region, prices=self.prices)
@@ -180,11 +171,12 @@ class SummandLists:
             if self._depth >= slack:
                 return
 
-    def _rest(self) -> Rest:
-        return Rest(np.array([each.threshold for each in self.lists]), self.prices.copies, self._sizes)
+    def _rest(self) -> UnlistedSets:
+        return UnlistedSets(
+            np.array([each.threshold for each in self.lists]), self.prices.copies, self._sizes
+        )
 
     def _list_anew(self, thresholds: FloatArray, known: BoolArray, clock: Clock) -> None:
-        """List what exceeds thresholds at new prices, where the lists so far do not know all of it."""
         missing = iter(self._list(thresholds, clock, np.flatnonzero(~known)))
         self.lists = [
             self._shortened(v, thresholds[v]) if known[v] else next(missing) for v in range(len(known))
@@ -192,8 +184,9 @@ class SummandLists:
 
     # -- lists --------------------------------------------------------------------------------------
 
-    def _list(self, thresholds: FloatArray, clock: Clock, which: IndexArray | None = None) -> list[Listed]:
-        """List the sets of all summands, or of some, that exceed their thresholds at the prices."""
+    def _list(
+        self, thresholds: FloatArray, clock: Clock, which: IndexArray | None = None
+    ) -> list[ListedSets]:
         lists = []
         for v in range(len(self._blocks)) if which is None else which.tolist():
             block, own = self._blocks[v], self._of(v, self.prices.copies)
@@ -201,19 +194,17 @@ class SummandLists:
             lists.append(search.run(*self._positions(block)))
         return lists
 
-    def _shortened(self, v: int, threshold: float) -> Listed:
-        """Return the list of one summand without what does not exceed a larger threshold."""
+    def _shortened(self, v: int, threshold: float) -> ListedSets:
         listed = self.lists[v]
         kept = self._priced(v, listed) > threshold
-        return Listed(listed.subsets[kept], listed.bounds[kept], float(threshold))
+        return ListedSets(listed.subsets[kept], listed.bounds[kept], float(threshold))
 
-    def _priced(self, v: int, listed: Listed) -> FloatArray:
+    def _priced(self, v: int, listed: ListedSets) -> FloatArray:
         own = np.append(self._of(v, self.prices.copies), 0.0)
         priced: FloatArray = listed.bounds + own[listed.subsets].sum(axis=1)
         return priced
 
     def _best(self) -> FloatArray:
-        """Return what no set of each summand exceeds at the prices."""
         return np.array(
             [self._priced(v, each).max(initial=each.threshold) for v, each in enumerate(self.lists)]
         )

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from swapwise.certify.nodes import Node
-from swapwise.certify.set_table import Choice, SetPrices, SetTable
-from swapwise.certify.subsets import Listed
+from swapwise.certify.set_table import SetPrices, SetTable, SummandChoice
+from swapwise.certify.subsets import ListedSets
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.constraints.region import Region
@@ -16,25 +16,26 @@ from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective, Summand
 from swapwise.override import override
 
-# All sets of all summands are enumerated beforehand, if that takes no more numbers than this: some seconds.
+# All sets of all summands are enumerated beforehand up to this many numbers and sets, which takes some
+# seconds.
 MOST_NUMBERS, MOST_SETS = 50_000_000, 200_000
 
-# Sets are evaluated in chunks of about this many numbers: a tenth of a second between looks at the clock.
+# Sets are evaluated in chunks of about this many numbers: a tenth of a second between checks of the clock.
 NUMBERS_AT_ONCE = 1_000_000
 
-# Steps of the prices, at the root and below it; and how many without a better bound halve the steps.
+# The most steps of the prices, at the root and below it; after IDLE_STEPS without a better bound, the step
+# length is halved.
 STEPS_AT_ROOT, STEPS_BELOW, IDLE_STEPS = 300, 30, 10
 
-# Steps are this share of what would close the gap if the bound fell all the way as it does here. They are
-# given up when they are smaller than the second.
+# Step lengths, as shares of those that would close the gap if the bound fell at a constant rate: they begin
+# at FIRST_STEP, and prices are final below LAST_STEP.
 FIRST_STEP, LAST_STEP = 1.0, 0.02
 
-# Elements are fixed, and prices chosen again for what is left, no more often than this.
+# The most rounds of fixing elements and choosing prices again
 MOST_ROUNDS = 8
 
 
 def complete_table(blocks: list[Summand], region: Region, clock: Clock) -> SetTable | None:
-    """Return the table of all independent sets of all summands, or None if there are too many sets."""
     found, numbers, count = [], 0, 0
     for block in blocks:
         sizes: list[IndexArray] = []
@@ -50,8 +51,7 @@ def complete_table(blocks: list[Summand], region: Region, clock: Clock) -> SetTa
     return SetTable(elements, lists, region.constraint.n, region.constraint.max_size())
 
 
-def _bounded(block: Summand, sizes: list[IndexArray], clock: Clock) -> Listed:
-    """Bound all sets of a summand, which come size by size."""
+def _bounded(block: Summand, sizes: list[IndexArray], clock: Clock) -> ListedSets:
     subsets = np.full((sum(map(len, sizes)), len(sizes) - 1), len(block.elements), dtype=np.intp)
     bounds, row = np.empty(len(subsets)), 0
     for equal in sizes:
@@ -62,14 +62,11 @@ def _bounded(block: Summand, sizes: list[IndexArray], clock: Clock) -> Listed:
             clock.check()
             bounds[rows][at : at + step] = block.bounds(equal[at : at + step])
         row += len(equal)
-    return Listed(subsets, bounds + ROUNDING * np.abs(bounds), -np.inf)
+    return ListedSets(subsets, bounds + ROUNDING * np.abs(bounds), -np.inf)
 
 
 def _independent_subsets(block: Summand, region: Region, most: int, clock: Clock) -> Iterator[IndexArray]:
-    """Yield the sets of a block's elements that may be chosen, size by size, as rows of positions.
-
-    It ends, not necessarily soon, when there are more than ``most`` of a size.
-    """
+    """Yield independent sets of a block, size by size, until more than ``most`` have the same size."""
     constraint, elements = region.constraint, block.elements
     sets: list[tuple[int, ...]] = [()]
     while sets:
@@ -88,8 +85,8 @@ def _independent_subsets(block: Summand, region: Region, most: int, clock: Clock
 class SummandNode(Node):
     """A region bounded by the sum over the maxima of its summands, each maximised by itself.
 
-    Prices make summands agree: they are chosen by subgradient steps (Lagrangian decomposition), after which
-    elements are fixed without which, or with which, no set is better than the target.
+    Prices make summands agree: they are chosen by subgradient steps (Lagrangian decomposition). Then elements
+    are fixed that all sets above the target have, or none.
     """
 
     kind = "blocks"
@@ -108,16 +105,16 @@ class SummandNode(Node):
         self.prices: SetPrices = given or table.no_prices()
         self._is_root = parent is None
         self._table = table
-        self._rows: IndexArray | None = None  # the sets of the region, while it is looked at
+        self._rows: IndexArray | None = None  # the sets of the region, computed on demand
         among = None if parent is None else parent._sets()
         choice = table.choose(table.within(region, among), self.prices)
         self._shares = table.shares(choice.chosen)
         self.bound = np.inf if parent is None else parent.bound
-        # What was fixed here and above leaves out sets up to this value: no bound may fall below it.
+        # Fixing here and above has ruled out sets up to this value: no bound may fall below it.
         self._floor: float = table.floor if parent is None else parent._floor
         self._note(choice)
 
-    def _note(self, choice: Choice) -> None:
+    def _note(self, choice: SummandChoice) -> None:
         self.bound = min(self.bound, max(choice.bound, self._floor))
 
     def _sets(self) -> IndexArray:
@@ -133,12 +130,13 @@ class SummandNode(Node):
             choice = self.improve_prices(target, clock)
             if self.bound <= max(target, self._floor):
                 return
-            # Sets that are not in the table may be above the target, and have any elements.
+            # Sets that are not in the table may be above the target, and have any elements: none can be
+            # fixed.
             if self._table.floor > target or not self._fix(choice, target):
                 return
 
-    def improve_prices(self, target: float, clock: Clock) -> Choice:
-        """Improve the prices by subgradient steps (Polyak), and return what is chosen at the best."""
+    def improve_prices(self, target: float, clock: Clock) -> SummandChoice:
+        """Improve the prices by subgradient steps (Polyak), and return the choice at the best."""
         table, rows = self._table, self._sets()
         best = choice = table.choose(rows, self.prices)
         prices, step, idle = self.prices, FIRST_STEP, 0
@@ -162,13 +160,12 @@ class SummandNode(Node):
         self._note(best)
         return best
 
-    def _fix(self, choice: Choice, target: float) -> bool:
-        """Fix the elements that all better sets have, or none; return whether there were any."""
+    def _fix(self, choice: SummandChoice, target: float) -> bool:
         table, region = self._table, self.region
         self._floor = max(self._floor, target)
         slack = choice.bound - target
         scores = table.scores(self._sets(), self.prices)
-        # A better set has none of those that lose too much: the other summands cannot make up for it.
+        # No better set has a part that loses more than the slack: other summands cannot make up for it.
         self._rows = self._sets()[scores > choice.maxima[table.part[self._sets()]] - slack]
         with_it, without = table.losses(self._rows, self.prices, choice.maxima)
         is_open = ~(region.inside | region.outside)
@@ -207,5 +204,5 @@ class SummandNode(Node):
 
 
 def _product(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return what two losses of the bound are worth together: both halves count, the smaller one more."""
+    """Combine the losses of both parts to a score for branching; the smaller one counts most."""
     return np.minimum(first, second) + 0.01 * np.minimum(np.maximum(first, second), 1e300)

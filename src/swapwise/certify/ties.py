@@ -1,8 +1,8 @@
-"""Columns that are linear combinations of others: set aside, with what they may add to a bound.
+"""Columns that are linear combinations of others: set aside, with bounds on what they may add.
 
-No shift of the curvature leaves such columns anything to spare. So the relaxation has a basis of the columns
-only. With the others ``x_c = Σ_b γ_cb x_b``, coefficients v on a set S are ``v_b + Σ_c γ_cb v_c`` on the
-basis, and in terms of the slope and the shift there
+No shift of the curvature is positive for such columns. So the relaxation has a basis of the columns only.
+With the others ``x_c = Σ_b γ_cb x_b``, coefficients v on a set S are ``v_b + Σ_c γ_cb v_c`` on the basis, and
+in terms of the slope and the shift there
 
     u(v)  ≤  base + Σ_b { s_b (v_b + Σ_c γ_cb v_c) − D_b (v_b + Σ_c γ_cb v_c)² / 2 }.
 
@@ -24,39 +24,37 @@ from swapwise.constraints.region import Region
 from swapwise.objectives.least_squares.active_set import rounding_of
 from swapwise.objectives.least_squares.objective import LeastSquares
 
-# A column of which less is left than this share of its square, beside a basis, does not join the basis.
+# A column joins the basis if more than this share of its square is orthogonal to it.
 LEAST_LEFT = 1e-6
 
-# Parts of columns of length 1 in a combination that are smaller than the first are rounding. If some are
-# larger, but smaller than the second, columns are nearly, not exactly, combinations of fewer.
+# Factors in a combination of columns of length 1 are rounding up to NOTHING. If some are larger, but below
+# LEAST_PART, columns are nearly, not exactly, combinations of fewer.
 NOTHING, LEAST_PART = 1e-9, 1e-4
 
-# Columns that are combinations of others but for more than this, relative to their length, are none.
+# The largest error of a combination, relative to the length of the column
 LARGEST_ERROR = 1e-11
 
-# With more columns than this, or fewer samples than columns, no basis is looked for.
+# With more columns than this, or fewer samples than columns, no basis is computed.
 COLUMNS_UP_TO = 500
 
 
 @dataclass(frozen=True, eq=False)
 class Ties:
-    """Columns of which some are linear combinations of others."""
-
     #: One column of length 1 per row, in coordinates that leave inner products as they are
     columns: FloatArray
     lengths: FloatArray
     #: Their inner products with y
     with_y: FloatArray
-    #: What columns may be off by
+    #: The error of columns
     rounding: float
-    #: Which of them are in such a combination, as far as that is known; no others can be
+    #: A superset of those that are in such a combination
     tied: BoolArray
 
     @classmethod
     def of(cls, objective: LeastSquares, elements: IndexArray, units: FloatArray) -> Self | None:
-        """Return the columns of some elements, whose coefficients are counted in some units.
+        """Return the columns of some elements, whose coefficients are in the given units.
 
-        None if they are too many, or if coefficients have a price or bounds.
+        None if they are too many, or if there is a ridge or coefficients have bounds.
         """
         if objective.ridge > 0 or objective.bounds is not None or len(elements) > COLUMNS_UP_TO:
             return None
@@ -72,15 +70,14 @@ class Ties:
         return cls(triangle.T.copy(), lengths / units, with_y, rounding, tied)
 
     def among(self, kept: IndexArray) -> Ties:
-        """Return the same of some of the columns."""
         columns, lengths, with_y = (v[kept] for v in (self.columns, self.lengths, self.with_y))
         return Ties(columns, lengths, with_y, self.rounding, self.tied[kept])
 
     def set_aside(self, region: Region) -> SetAside | None:
-        """Return which columns of a region are combinations of others; None if none is, or it is not certain.
+        """Return the columns of a region that are combinations of others; None if there are none for certain.
 
-        The basis begins with the columns that all sets hold. The others join it in the order in which a
-        greedy fit takes them, so that what is set aside is seldom of use.
+        The basis begins with the columns that all sets hold. The others join it in the order of a greedy fit,
+        so that columns set aside are seldom chosen.
         """
         some = np.flatnonzero(self.tied & ~region.outside)
         units, held = self.columns[some], region.inside[some]
@@ -107,12 +104,7 @@ class Ties:
 
 
 def _greedy_basis(gram: FloatArray, with_y: FloatArray, first: BoolArray) -> IndexArray:
-    """Return a basis of columns of length 1 in the order in which they explain the most beside the others.
-
-    >>> columns = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
-    >>> _greedy_basis(columns @ columns.T, np.array([1.0, 3.0, 3.0]), np.array([True, False, False]))
-    array([0, 1])
-    """
+    """Return a basis of columns of length 1, in the order of a greedy fit of y that begins with ``first``."""
     left, slope = gram.copy(), with_y.copy()
     basis: list[int] = []
     while True:
@@ -133,19 +125,19 @@ def _greedy_basis(gram: FloatArray, with_y: FloatArray, first: BoolArray) -> Ind
 
 @dataclass(frozen=True, eq=False)
 class SetAside:
-    """Elements beside a basis, and the combinations of elements that their columns are."""
+    """Elements beside a basis, and their columns as combinations of others."""
 
     elements: IndexArray
-    #: One row for each of them, with its parts of all elements; 0 for those that every set holds
+    #: One row for each of them, with its factors of all elements; 0 for those that every set holds
     parts: FloatArray
     #: Which elements are in some combination
     tied: BoolArray
 
     def needless(self, region: Region) -> IndexArray:
-        """Return elements that the sets of a region can do without, as they explain as much.
+        """Return elements that the sets of a region can do without.
 
-        Those that the held ones explain in full; and those that explain the same as another beside these, if
-        that takes their place under nested limits. With lower limits, sets may need any of them.
+        The held elements explain them in full; or, beside these, they are multiples of another element that
+        can take their place under nested limits. With lower limits, sets may need any of them.
 
         >>> from swapwise import Uniform
         >>> copy = SetAside(np.array([2]), np.array([[1.0, 0.0, 0.0]]), np.array([True, False, True]))
@@ -163,16 +155,14 @@ class SetAside:
         return self.elements[found & ~region.inside[self.elements]]
 
     def within(self, size: int) -> IndexArray:
-        """Return those elements that sets may hold along with all that they are combinations of."""
         return self.elements[(self.parts != 0).sum(axis=1) < size]
 
     def without(self, elements: IndexArray) -> SetAside | None:
-        """Return the same without some of the elements; None if none is left."""
         kept = ~np.isin(self.elements, elements)
         return SetAside(self.elements[kept], self.parts[kept], self.tied) if kept.any() else None
 
     def weights(self, slope: FloatArray, diagonal: FloatArray) -> FloatArray:
-        """Return what the elements may add, for slopes and a shift that is positive on the basis."""
+        """Bound what the elements may add, for slopes and a shift that is positive on the basis."""
         used = self.parts != 0
         of_basis = np.divide(slope**2, 2 * diagonal, out=np.zeros(len(slope)), where=diagonal > 0)
         weights: FloatArray = used @ of_basis

@@ -1,4 +1,4 @@
-"""The elements that models of an objective are made of, and how it curves in them."""
+"""Working sets of relaxations: the elements of a model of the objective, and its curvature in them."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from swapwise.kernels import perspective
 from swapwise.objectives.base import SampleCurvature, SparseObjective
 from swapwise.objectives.quadratic import Quadratic
 
-# A working set that would have more elements than this starts again with those that have coefficients.
+# A working set that would have more elements than this is reduced to those with coefficients.
 MOST_ELEMENTS = 5000
 
-# Up to this many samples, curvature is multiplied by as columns of the data, in single precision: values are
-# then as close to their bounds as it gets when they are this much farther apart than in double precision.
+# Up to COLUMNS_UP_TO samples, products with the curvature are computed from columns of the data, in single
+# precision: the finest difference of value and bound is then SINGLE_PRECISION times that in double precision.
 COLUMNS_UP_TO, SINGLE_PRECISION = 5000, 1e3
 
-# Steps begin with a little less curvature than the last ones needed: less may do.
+# Steps begin with this share of the curvature that the last ones needed, as less may be enough.
 EASED = 0.9
 
-# Steps of one round: no more numbers than these are multiplied, a few tenths of a second.
+# The most products in the steps of one round, a few tenths of a second, and the range of the number of steps
 MOST_PRODUCTS = 500_000_000
 FEWEST_STEPS, MOST_STEPS = 20, 1000
 
 
 class WorkingSet:
-    """The elements that models are made of, and minus the Hessian on them; one for all parts of a problem.
+    """The elements of models, and minus the Hessian on them; one for all parts of a problem.
 
     It is a matrix, or, for data of few samples, columns whose inner products it is: these are in single
     precision, which is enough to find coefficients by. The curvature of a quadratic objective is the same
@@ -39,9 +39,9 @@ class WorkingSet:
     def __init__(self, objective: SparseObjective) -> None:
         self.objective = objective
         self.elements = np.empty(0, dtype=np.intp)
-        #: The rows of coefficients of the elements, and whose each row of the Hessian is
+        #: The rows of coefficients of the elements, and the element of each row of the Hessian
         self.rows, self.owner = self.elements, self.elements
-        #: What coefficients are multiplied by, so that elements curve alike; and the curvature of each then
+        #: Factors of coefficients for which elements curve alike, and the curvature of each then
         self.scale, self._curved = np.empty((0, 1)), np.empty(0)
         self._H = np.empty((0, 0))
         self._columns: npt.NDArray[np.float32] = np.empty((0, 0), dtype=np.float32)
@@ -56,7 +56,6 @@ class WorkingSet:
             self.scale = np.ones((len(objective.H), 1))
 
     def grow(self, elements: IndexArray, coef: FloatArray) -> None:
-        """Have some elements among the others, or with those of the coefficients if that is too many."""
         if np.isin(elements, self.elements).all():
             return
         before = self.elements
@@ -72,7 +71,6 @@ class WorkingSet:
         self.renew(coef)
 
     def _read_columns(self, samples: SampleCurvature, known: IndexArray) -> None:
-        """Read the columns of rows that are not known yet."""
         columns = np.empty((len(self.rows), len(samples.weight)), dtype=np.float32)
         _, here, there = np.intersect1d(self.rows, known, return_indices=True)
         if len(there):
@@ -80,11 +78,10 @@ class WorkingSet:
         new = np.delete(np.arange(len(self.rows)), here)
         columns[new] = samples.columns(self.rows[new])
         self._columns = columns
-        # Once is enough: the scale is to be about right, wherever the coefficients go from here.
+        # The scale need only be about right, so it is not renewed as coefficients move.
         self._scale_by(np.square(columns) @ samples.weight + samples.penalty[self.rows])
 
     def renew(self, coef: FloatArray) -> None:
-        """Take the curvature at some coefficients from now on."""
         if self._by_columns:
             curvature = self.objective.sample_curvature(coef)
             assert curvature is not None
@@ -98,7 +95,6 @@ class WorkingSet:
         self._H /= self.scale.T
 
     def follow(self, coef: FloatArray) -> None:
-        """Take the curvature at some coefficients, where that costs little."""
         if self._by_columns and self.objective.curvature_is != "hessian":
             self.renew(coef)
 
@@ -112,7 +108,6 @@ class WorkingSet:
         return np.ascontiguousarray(scaled)
 
     def bent(self, coef: FloatArray) -> FloatArray:
-        """Return minus the Hessian times scaled coefficients."""
         if not self._by_columns:
             return self._H @ coef
         weight, penalty = self._samples.weight, self._samples.penalty[self.rows]
@@ -135,10 +130,7 @@ class WorkingSet:
         precision: float,
         finest: float,
     ) -> tuple[FloatArray, FloatArray, float, FloatArray | None]:
-        """Return scaled coefficients, a fractional set and its value, of about the best for the model.
-
-        ``limits`` are on nested sets, or have ``prices`` if sets overlap; what sets cost then comes last.
-        """
+        """Return nearly optimal scaled coefficients, their fractional set and value, and new ``prices``."""
         lengths = np.ones(len(self.elements))
         lengths[self.owner] = self.scale[:, 0]
         diagonal = diagonal[self.elements] / lengths**2
@@ -162,7 +154,7 @@ class WorkingSet:
         return coef, point, value, prices
 
     def _bounds_like(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the bounds of scaled coefficients, in their shape; of none at all if there are no bounds."""
+        """Return the bounds of scaled coefficients, in their shape; empty arrays if there are no bounds."""
         bounds, per_row = self.objective.bounds, coef.size // max(1, len(self.rows))
         if bounds is None:
             return np.empty((0, 0)), np.empty((0, 0))

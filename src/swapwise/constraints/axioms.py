@@ -1,4 +1,4 @@
-"""Whether a family of sets that is known by a yes or no per set is what it is said to be."""
+"""Verification that a family known by a test of its sets is a matroid, or downward closed."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from swapwise.constraints.exchange_property import FULL_UP_TO, pair_without_map,
 if TYPE_CHECKING:
     from swapwise.constraints.base import Constraint
 
-# Where there are more sets than can all be asked about, as many questions: all pairs of up to 64 elements
-# (2016), the rest at random. What they find of families that are not matroids: benchmarks/oracles.py.
+# Questions about families too large to verify in full: all pairs of up to 64 elements (2016), the rest at
+# random. Which families that are not matroids they find: benchmarks/oracles.py.
 MOST_QUESTIONS, MOST_PAIRED = 4096, 64
 
-# A slow oracle is asked for no longer than this, once for all sets and once at random.
+# Limit on the time for a slow oracle, once for all sets and once at random.
 SECONDS = 1.0
 
 FINDS_P = "sw.theory.smallest_p finds the p that the family has"
 
-# What proofs ask of a constraint, and theorems, which need a p: a class from outside this library that
-# answers itself is taken at its word.
-ASKED_BY_THEOREMS = ("moves", "cheapest_drops", "best_exchange", "exchange_size")
-ASKED_BY_PROOFS = (
+# The methods that theorems (which need a p) and proofs rely on: assumptions where a class from outside this
+# library defines them.
+USED_BY_THEOREMS = ("moves", "cheapest_drops", "best_exchange", "exchange_size")
+USED_BY_PROOFS = (
     "_max_weight",
     "_max_weight_holding",
     "_bounds_with_and_without",
@@ -42,13 +42,10 @@ ASKED_BY_PROOFS = (
 
 
 def verify(constraint: Constraint) -> None:
-    """Verify that a constraint from outside this library is what it says, as far as that is cheap.
+    """Verify the axioms that a constraint from outside this library claims, as far as that is cheap.
 
     All sets of at most 12 elements, else random ones; an axiom that is broken is an error that shows the
     sets. Searches and proofs do it before they begin, once per constraint.
-
-    >>> from swapwise import Partition
-    >>> verify(Partition(["a", "a", "b"], 1))  # a family of the library's own: nothing to do
     """
     for part in _parts_of(constraint):
         verify(part)
@@ -62,7 +59,6 @@ def verify(constraint: Constraint) -> None:
 
 
 def assumptions_of(constraint: Constraint) -> tuple[str, ...]:
-    """Return what proofs under a constraint take on trust, a sentence each (see ``assumptions``)."""
     sentences = [sentence for part in _parts_of(constraint) for sentence in part.assumptions]
     axioms = axioms_of(constraint)
     if axioms is not None:
@@ -75,8 +71,7 @@ def assumptions_of(constraint: Constraint) -> tuple[str, ...]:
 def axioms_of(constraint: Constraint) -> Axioms | None:
     """Return what was verified of a constraint, which keeps it.
 
-    None for the library's own families, and for those that do not hold all subsets of their sets: of these,
-    there is nothing to verify.
+    None for the library's own families, and for those that are not hereditary: there is nothing to verify.
     """
     known: Axioms | None = vars(constraint).get("_axioms")
     if known is None and (is_own(type(constraint)) or not constraint.hereditary):
@@ -92,11 +87,6 @@ def axioms_of(constraint: Constraint) -> Axioms | None:
 
 
 def as_p(p: int | None) -> int | None:
-    """Return the p of a matroid or a p-exchange system, None if nothing is said, or say why it is neither.
-
-    >>> as_p(2), as_p(None)
-    (2, None)
-    """
     if p is None:
         return None
     count = as_count(p, "p")
@@ -108,39 +98,30 @@ def as_p(p: int | None) -> int | None:
 def note_extended(
     constraint: Constraint, support: IndexArray, order: IndexArray, extended: IndexArray
 ) -> None:
-    """Look at a set that a search has grown, if the constraint is one that is verified."""
     known: Axioms | None = vars(constraint).get("_axioms")
     if known is not None:
         known.note(extended, maximal=len(np.union1d(support, order)) == constraint.n)
 
 
 def note_swaps(constraint: Constraint, support: IndexArray, feasible: BoolArray) -> None:
-    """Look at the swaps that a search has found, if the constraint is one that is verified."""
     known: Axioms | None = vars(constraint).get("_axioms")
     if known is not None:
         known.note_swaps(support, feasible)
 
 
 def is_own(kind: type) -> bool:
-    """Return whether a class is one of this library's, which are tested against their definitions.
-
-    >>> from swapwise import Uniform
-    >>> is_own(Uniform), is_own(type("Mine", (Uniform,), {"__module__": "mine"}))
-    (True, False)
-    """
+    """Return whether a class is one of this library's, which are tested against their definitions."""
     return kind.__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
 def _parts_of(constraint: Constraint) -> tuple[Constraint, ...]:
-    """Return the constraints that one is made of: minors and intersections keep them in ``_made_of``."""
     parts: tuple[Constraint, ...] = vars(constraint).get("_made_of", ())
     return parts
 
 
 def _claims(constraint: Constraint) -> list[str]:
-    """Return what a class from outside this library says of itself and nothing verifies."""
-    asked = ASKED_BY_PROOFS if constraint.p is None else (*ASKED_BY_PROOFS, *ASKED_BY_THEOREMS)
-    claims = {name: f"that {name} of {constraint!r} is right" for name in asked}
+    used = USED_BY_PROOFS if constraint.p is None else (*USED_BY_PROOFS, *USED_BY_THEOREMS)
+    claims = {name: f"that {name} of {constraint!r} is right" for name in used}
     if constraint.p is not None and constraint.p > 1:
         claims["moves"] = (
             f"that {constraint!r} is an intersection of matroids or an exchange system with p = "
@@ -151,18 +132,13 @@ def _claims(constraint: Constraint) -> list[str]:
 
 
 def _is_foreign(constraint: Constraint, name: str) -> bool:
-    """Return whether a class from outside this library writes a member."""
     return any(name in vars(kind) for kind in type(constraint).__mro__ if not is_own(kind))
 
 
 def grown(
     is_independent: Callable[[list[int]], bool], chosen: Iterable[int], order: Iterable[int]
 ) -> list[int]:
-    """Add to an independent set each element of the order in turn that keeps it independent.
-
-    >>> grown(lambda elements: sum(elements) <= 7, [1], [5, 3, 2])
-    [1, 5]
-    """
+    """Add to an independent set each element of the order in turn that keeps it independent."""
     elements = [int(element) for element in chosen]
     for element in map(int, order):
         if element not in elements and is_independent([*elements, element]):
@@ -171,23 +147,19 @@ def grown(
 
 
 class Axioms:
-    """What was verified of a family: all sets if they are few, else random ones and those a search meets.
+    """What was verified of a family: all sets if they are few, else random ones and those of searches.
 
-    Subsets of independent sets have to be independent. If p is 1, it is to be a matroid; if it is more, a
+    Subsets of independent sets have to be independent. With p = 1 it has to be a matroid, with a larger p a
     p-exchange system. An axiom that is broken is an error that shows the sets.
-
-    >>> from swapwise import Uniform
-    >>> Axioms(Uniform(4, 2), p=1).complete, Axioms(Uniform(40, 2), p=1).complete
-    (True, False)
     """
 
     def __init__(self, system: Constraint, p: int | None) -> None:
         self.system, self.p = system, p
-        #: Whether it is to be a matroid
+        #: Whether it has to be a matroid
         self.exchange = p == 1
         #: How many pairs of maximal sets (of a matroid) or subsets of independent sets were verified
         self.verified = 0
-        #: The maximal sets, one per row, if all sets were asked about
+        #: The maximal sets, one per row, if all sets were tested
         self.maximal: BoolArray | None = None
         self._questions = 0
         self._independent: BoolArray | None = None
@@ -211,12 +183,10 @@ class Axioms:
 
     @property
     def complete(self) -> bool:
-        """Whether the axioms were verified in full."""
         return self.maximal is not None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What is taken on trust, in words; nothing if all was verified."""
         what, how = ("a matroid", "exchanges") if self.exchange else ("downward closed", "subsets")
         found = []
         if not self.complete:
@@ -228,7 +198,7 @@ class Axioms:
     # -- sets that a search meets -------------------------------------------------------------------
 
     def note_swaps(self, support: IndexArray, feasible: BoolArray) -> None:
-        """Look at the swaps that were found at an independent set; ``feasible`` is as in ``SwapGrid``."""
+        """Verify the swaps that were found at an independent set; ``feasible`` is as in ``SwapGrid``."""
         if self.complete:
             return
         outside = np.ones(len(feasible), dtype=bool)
@@ -243,7 +213,7 @@ class Axioms:
                 self._refuse_exchange(grown(self._allows, [int(element)], support), support.tolist())
 
     def note(self, support: IndexArray, *, maximal: bool = False) -> None:
-        """Look at an independent set that was found; ``maximal`` says that nothing can be added to it."""
+        """Verify an independent set that was found; ``maximal`` means that nothing can be added to it."""
         if self.complete:
             return
         for dropped in support:
@@ -270,7 +240,6 @@ class Axioms:
     # -- in full ------------------------------------------------------------------------------------
 
     def _verify_all(self, clock: Clock) -> None:
-        """Ask about every set, and verify all axioms."""
         n = self.system.n
         numbers = np.arange(2**n)  # a set is the number whose bits are its elements
         members = (numbers[:, None] >> np.arange(n)) & 1 > 0
@@ -310,7 +279,6 @@ class Axioms:
                     self._refuse_exchange(*(np.flatnonzero(members[at]).tolist() for at in largest))
 
     def _verify_exchange_system(self, independent: BoolArray, clock: Clock) -> None:
-        """Verify that any two sets have a map as :func:`smallest_p` says."""
         assert self.p is not None
         pair = pair_without_map(independent, self.p, clock)
         if pair is not None:
@@ -325,7 +293,6 @@ class Axioms:
     # -- at random ----------------------------------------------------------------------------------
 
     def _verify_some(self, clock: Clock) -> None:
-        """Verify pairs of elements, and maximal subsets of random sets, until questions or time run out."""
         n, rng = self.system.n, np.random.default_rng(0)
         with suppress(OutOfTime):
             self._verify_pairs(np.sort(rng.permutation(n)[:MOST_PAIRED]), Clock(SECONDS / 2))

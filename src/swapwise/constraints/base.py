@@ -30,8 +30,7 @@ from swapwise.numerics import SUM
 if TYPE_CHECKING:
     from swapwise.constraints.algorithms.integer_program import IntegerProgram
 
-# Proofs ask for max-weight sets again and again, and split sets themselves: they have the bound of the linear
-# program, which is not split any further.
+# Proofs need max-weight sets again and again, and branch themselves: the bound of the linear program will do.
 NODES_FOR_A_BOUND = 0
 
 System = TypeVar("System", bound="Constraint")
@@ -40,17 +39,13 @@ System = TypeVar("System", bound="Constraint")
 class LaminarTree(NamedTuple):
     """Limits on nested sets, as plain arrays for kernels.
 
-    The sets form a tree whose root, node 0, is the whole ground set. Nodes are numbered in preorder, so that
-    the subtree of node t is the range ``t .. end[t] - 1``, and an element is in the set t if and only if its
-    smallest set, its ``leaf``, lies in that range.
+    The sets form a tree whose root, node 0, is the ground set. Nodes are numbered in preorder: the subtree of
+    node t is the range ``t .. end[t] - 1``, and an element is in the set t if and only if its ``leaf``, its
+    smallest set, lies in that range.
 
-    A set with a lower limit keeps places for the elements that it lacks: it *demands* as many places as the
-    limit says, or as its own elements and the sets within it demand together if that is more. What is chosen
-    is independent if no set demands more than its capacity; it can then be completed.
-
-    >>> from swapwise import Partition
-    >>> Partition(["a", "b", "a"], 1).laminar_tree().leaf
-    array([1, 2, 1])
+    A set demands as many places as its elements and the sets within it demand together, or as its lower limit
+    says if that is more. A support is independent if no set demands more than its capacity; it can then be
+    completed.
     """
 
     leaf: IndexArray  #: the smallest set of each element
@@ -61,43 +56,31 @@ class LaminarTree(NamedTuple):
 
 
 class GroupLimits(NamedTuple):
-    """Groups with a limited number of places, as plain arrays for kernels.
-
-    >>> from swapwise import BMatching
-    >>> BMatching([("a", "b"), ("b", "c")], 1).group_limits().groups
-    array([[0, 1],
-           [1, 2]])
-    """
+    """Groups with a limited number of places, as plain arrays for kernels."""
 
     groups: IndexArray  #: the groups of each element, one per column, padded with -1
     capacity: IndexArray  #: of each group, how many of its elements may be chosen
 
 
 class MixedLimits(NamedTuple):
-    """Limits of several kinds at once, as plain arrays for kernels: on groups, on labels, and budgets.
-
-    >>> from swapwise import Intersection, Knapsack, Partition
-    >>> both = Intersection(Partition([0, 0, 1], 1), Knapsack([3.0, 1.0, 2.0], 4.0))
-    >>> both.mixed_limits().shares
-    array([[0.75, 0.25, 0.5 ]])
-    """
+    """Limits of several kinds at once, as plain arrays for kernels: on groups, on labels, and budgets."""
 
     groups: IndexArray  #: the groups of each element, one per column, padded with -1
     capacity: IndexArray  #: of each group, how many of its elements may be chosen
     label: IndexArray  #: of each element
     room: IndexArray  #: of each label, how many of its elements may be chosen
-    most: IndexArray  #: how many labels may be chosen from, and how many elements in all
-    shares: FloatArray  #: what each element takes of the budgets, one row each
+    most: IndexArray  #: the largest numbers of labels and of elements that may be chosen
+    shares: FloatArray  #: the shares of each budget that elements take, one row per budget
     budget: FloatArray
 
     @classmethod
     def none(cls, n: int) -> MixedLimits:
-        """Return what limits nothing, for some of it to be replaced."""
+        """Return limits that allow every set, for some of them to be replaced."""
         nowhere, same, most = np.full((n, 1), NOTHING), np.zeros(n, dtype=np.intp), np.array([1, n])
         return cls(nowhere, same[:0], same, most[1:], most, np.empty((0, n)), np.empty(0))
 
     def joined_with(self, other: MixedLimits) -> MixedLimits | None:
-        """Return all limits of two, or None if both have labels, of which there can be one kind."""
+        """Return the limits of both, or None if both have labels: there can be one kind only."""
         first, second = (self, other) if len(other.room) == 1 else (other, self)
         if len(second.room) > 1:
             return None
@@ -113,14 +96,8 @@ class MixedLimits(NamedTuple):
 class Inequalities(NamedTuple):
     """Linear inequalities ``matrix @ x ≤ limit`` whose solutions in zeros and ones are the independent sets.
 
-    Where there are lower limits, they are the sets that meet these. The first columns are those of the
-    elements. Others stand for zeros and ones beside them, such as whether
-    a group is touched; a set is independent if there are some that fit.
-
-    >>> from swapwise import Partition
-    >>> rows = Partition(["a", "a", "b"], 1).inequalities()
-    >>> rows.matrix.toarray(), rows.limit
-    (array([[1., 1., 0.]]), array([1.]))
+    With lower limits, they are the sets that meet these. Columns beyond those of the elements are auxiliary
+    variables, such as whether a group is touched; a set is independent if some values of these fit.
     """
 
     matrix: scipy.sparse.csr_array
@@ -128,7 +105,7 @@ class Inequalities(NamedTuple):
 
     @classmethod
     def of_tree(cls, tree: LaminarTree) -> Inequalities:
-        """Return limits on nested sets; those with room for all of their elements are left out."""
+        """Return limits on nested sets, without those that never bind."""
         rows, limits = [], list[int]()
         for node, (end, most, least) in enumerate(zip(tree.end, tree.capacity, tree.at_least, strict=True)):
             members = (tree.leaf >= node) & (tree.leaf < end)
@@ -144,16 +121,11 @@ class Inequalities(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """Prices for places in groups, and what they prove: a set S weighs no more than ``base + Σ_S reduced``.
+    """Prices of places in groups, which prove that no set S weighs more than ``base + Σ_S reduced``."""
 
-    >>> from swapwise import SetPacking
-    >>> SetPacking([{1, 2}, {2, 3}, {3}]).max_weight([2.0, 3.0, 2.0]).prices.base
-    4.0
-    """
-
-    groups: FloatArray  #: what a place in each group costs, none less than 0; or the prices of inequalities
-    base: float  #: what all places cost together, and what is certain in any case
-    reduced: FloatArray  #: of each element, its weight less the prices of the places that it takes
+    groups: FloatArray  #: the price of a place in each group, or of each inequality; not negative
+    base: float  #: the total price of all places, and the weight of elements that are held
+    reduced: FloatArray  #: the weight of each element less the prices of the places that it takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +156,7 @@ class MaxWeight:
 
     @classmethod
     def below(cls, bound: float, support: IndexArray, weights: FloatArray) -> MaxWeight:
-        """Return a set with a weight that none exceeds, such as a search that ran out of time has proven.
+        """Return a set with a bound on the weight of all sets, such as a search that ran out of time has.
 
         >>> MaxWeight.below(8.0, np.array([1]), np.array([3.0, 4.0, 1.0]))
         MaxWeight(support=array([1]), weight=4.0, factor=0.5, bound=8.0)
@@ -206,7 +178,7 @@ class MaxWeight:
 
 
 class Queries:
-    """What users ask of a constraint, answered with checks from its contract, :class:`Constraint`.
+    """The methods of a constraint for users: they check arguments and read answers off :class:`Constraint`.
 
     A family never overrides these.
     """
@@ -216,7 +188,7 @@ class Queries:
 
     @property
     def assumptions(self: Any) -> tuple[str, ...]:
-        """What proofs under this constraint take on trust, a sentence each; nothing for built-in families.
+        """The unverified assumptions of proofs, a sentence each; built-in families have none.
 
         >>> from swapwise import OracleMatroid, Uniform
         >>> Uniform(40, 2).assumptions
@@ -264,8 +236,8 @@ class Queries:
 
         ``time_limit`` is in seconds. Where it is too short for a max-weight set, the best one so far is
         returned; ``exact`` is then False, ``upper_bound`` is what was proven by then, and ``factor`` the
-        share of the largest weight that the set has for certain. Elements of negative weight are chosen where
-        others need them, or a lower limit does.
+        share of the largest weight that the set is proven to have. Elements of negative weight are chosen
+        where others need them, or a lower limit does.
 
         >>> from swapwise import SetPacking
         >>> SetPacking([{1, 2}, {2, 3}, {3, 4}]).max_weight([2.0, 3.0, 2.0], time_limit=10.0)
@@ -284,7 +256,7 @@ class Queries:
 
 
 class Constraint(Queries, ABC):
-    """A family of independent sets, the sets that may be chosen: what searches and proofs ask of it.
+    """A family of independent sets, the sets that may be chosen, as searches and proofs use it.
 
     It holds ∅, and every other set of it has an element without which it is still in the family, so that each
     can be built one element at a time. Most families hold all subsets of their sets: these are an
@@ -320,15 +292,14 @@ class Constraint(Queries, ABC):
     most_units: int = 2
 
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"{type(self).__name__}(n={self.n})"
 
     def induced(self, elements: IndexArray) -> Constraint:
         """Return the constraint on some of its elements, which get new numbers: their places in ``elements``.
 
-        A set is independent if the elements that it stands for are. ``elements`` may come in any order, each
-        once: all of them, in another order, make the same constraint on a reordered ground set. Names and
-        forced elements follow; a forced element that is left out is an error.
+        A set is independent if the corresponding original elements are. ``elements`` may come in any order,
+        each once: all of them, in another order, make the same constraint on a reordered ground set. Names
+        and forced elements follow; it is an error to leave a forced element out.
 
         >>> from swapwise import SetPacking
         >>> crews = SetPacking([{"ann", "bob"}, {"bob", "eve"}, {"eve"}])
@@ -373,8 +344,8 @@ class Constraint(Queries, ABC):
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         """Return the (n, k + 1) mask of :class:`SwapGrid`; rows in the support do not matter.
 
-        Entry (j, i) says whether the set with j for its i-th element is independent, and the last one whether
-        it is with j added. Forced elements are never dropped.
+        Entry (j, i) is whether the set with j for its i-th element is independent, and the last column
+        whether it is with j added. Forced elements are never dropped.
         """
         feasible = np.zeros((self.n, len(support) + 1), dtype=bool)
         droppable = ~self._are_forced(support)
@@ -395,21 +366,21 @@ class Constraint(Queries, ABC):
         return np.array([self._is_independent(move.result(support)) for move in moves.moves()], dtype=bool)
 
     def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
-        """Return which of some elements, one per row, are in no independent set with which of others."""
+        """Return which of some elements (rows) are in no independent set with which of others (columns)."""
         pairs = np.column_stack([np.repeat(elements, len(others)), np.tile(others, len(elements))])
         if not self.hereditary or not len(pairs):
             return np.zeros((len(elements), len(others)), dtype=bool)
         moves = MoveList(np.sort(pairs, axis=1), np.empty((len(pairs), 0), dtype=np.intp))
         return ~self._feasible(self.forced, moves).reshape(len(elements), len(others))
 
-    def _replaceable(self, support: IndexArray) -> dict[int, IndexArray]:
-        """Return chosen elements that others need, but could do without, and what may take their places."""
+    def _substitutes(self, support: IndexArray) -> dict[int, IndexArray]:
+        """Return what may replace chosen elements that others need, for those that can be replaced."""
         return {}
 
     def _units(self, support: IndexArray) -> list[IndexArray]:
         """Return sets of several chosen elements that moves drop together, beside single elements.
 
-        Here these are the elements that others need, with all that do.
+        By default these are the elements that others need, each with all elements that depend on it.
         """
         if self.hereditary:
             return []
@@ -418,9 +389,9 @@ class Constraint(Queries, ABC):
         return [unit for unit in units if not self._are_forced(unit).any()]
 
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
-        """Return what moves add: each element with others that it needs and a set lacks, padded with -1.
+        """Return what moves add: each element with its missing predecessors, padded with -1.
 
-        There is a row for each way to have all that it needs.
+        There is a row for each way to supply all that the element needs.
         """
         if self.hereditary:
             return elements[:, None]
@@ -428,7 +399,7 @@ class Constraint(Queries, ABC):
         return padded(ways)
 
     def _lacking(self, support: IndexArray, element: int) -> list[IndexArray]:
-        """Return what may come with an element: ways to have all that it needs and that a set lacks."""
+        """Return the missing predecessors of an element: one array per way to supply all that it needs."""
         return [np.empty(0, dtype=np.intp)]
 
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
@@ -483,7 +454,7 @@ class Constraint(Queries, ABC):
     def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
         """Return which others may be in an independent set with all of ``held``, and with none ``outside``.
 
-        Proofs leave out all others: where it is not known, the answer is yes.
+        Proofs leave out all others: where the answer is not known, it is yes.
         """
         if self.hereditary:
             return self.addable(held)
@@ -492,7 +463,7 @@ class Constraint(Queries, ABC):
         return joinable
 
     def without(self, support: IndexArray, dropped: IndexArray) -> IndexArray:
-        """Return what is left of an independent set without some elements, and without all that needs them.
+        """Return the rest of an independent set once some elements, and all that depend on them, are dropped.
 
         >>> from swapwise import Uniform
         >>> Uniform(5, 3).without(np.array([0, 2, 3]), np.array([2]))
@@ -504,7 +475,7 @@ class Constraint(Queries, ABC):
         return kept if self.hereditary else self.extend(np.empty(0, dtype=np.intp), kept)
 
     def droppable(self, support: IndexArray) -> IndexArray:
-        """Return the elements of an independent set that can be dropped with no other; none is forced in."""
+        """Return the elements of an independent set that can be dropped alone; none is forced in."""
         free = support[~self._are_forced(support)]
         if self.hereditary:
             return free
@@ -512,11 +483,11 @@ class Constraint(Queries, ABC):
         return free[np.array(left, dtype=np.intp) == len(support) - 1]
 
     def companions(self, elements: IndexArray) -> IndexArray:
-        """Return some elements and all that they may need, sorted: a problem on these is one of its own."""
+        """Return the closure of some elements: with all that they may need, sorted."""
         return np.unique(elements)
 
     def required(self, elements: IndexArray) -> IndexArray:
-        """Return some elements and all that every independent set with them has, as far as is known."""
+        """Return some elements and those that every independent set with them has, as far as is known."""
         return np.unique(elements)
 
     # -- weights ------------------------------------------------------------------------------------
@@ -527,12 +498,11 @@ class Constraint(Queries, ABC):
         return None
 
     def inequalities(self) -> Inequalities | None:
-        """Return linear inequalities that say the same of sets, for linear and integer programs, or None."""
+        """Return equivalent linear inequalities, for linear and integer programs, or None."""
         return None
 
     @cached_property
     def _program(self) -> IntegerProgram | None:
-        """What finds max-weight sets by linear and integer programs, if there are inequalities for them."""
         from swapwise.constraints.algorithms.integer_program import IntegerProgram
 
         rows = self.inequalities()
@@ -541,8 +511,8 @@ class Constraint(Queries, ABC):
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         """Answer :meth:`max_weight` for a checked weight vector, in the time that is left.
 
-        Elements of negative weight are never chosen. Here by an integer program, if the family has
-        inequalities; else by the greedy algorithm: see :func:`greedy_weight`.
+        Elements of negative weight are never chosen. By default an integer program finds the set, if the
+        family has inequalities; else the greedy algorithm, :func:`greedy_weight`.
         """
         found = self._by_program(weights, clock)
         return greedy_weight(self, weights) if found is None else found
@@ -550,10 +520,7 @@ class Constraint(Queries, ABC):
     def _by_program(
         self, weights: FloatArray, clock: Clock, *, with_negative: bool = False
     ) -> MaxWeight | None:
-        """Return a max-weight set by the integer program, if there is one.
-
-        What is forced in is there for the limits; it is left out of the answer if it has a negative weight.
-        """
+        """Return a max-weight set by the integer program, without forced elements of negative weight."""
         if self._program is None:
             return None
         free, idle = weights.copy(), self.forced[weights[self.forced] < 0]
@@ -562,9 +529,9 @@ class Constraint(Queries, ABC):
         return replace(found, support=np.setdiff1d(found.support, idle))
 
     def _max_weight_of_any_sign(self, weights: FloatArray, clock: Clock) -> MaxWeight:
-        """Answer :meth:`max_weight` where weights are negative: a set may need such elements for others.
+        """Answer :meth:`max_weight` with negative weights: a set may need such elements for others.
 
-        To :meth:`_max_weight`, they are elements that must not be chosen.
+        :meth:`_max_weight` never chooses them.
         """
         positive, costs = np.maximum(weights, 0.0), weights < 0
         if self.hereditary and self._is_answer(self.forced):
@@ -579,9 +546,9 @@ class Constraint(Queries, ABC):
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
         """Return a set of large weight among those that hold all of ``held``, a part of an independent set.
 
-        ``held`` has all that is forced in. Elements of negative weight are never chosen; none of ``held`` has
-        one. Out of time, the bound holds all the same, but is larger than need be. If there is no set at all,
-        the bound may be minus infinity.
+        ``held`` includes the forced elements. Elements of negative weight are never chosen; none of ``held``
+        has one. Out of time, the bound is valid, but larger than need be. If there is no set at all, the
+        bound may be minus infinity.
         """
         if self._program is not None:
             return self._program.heaviest(held, weights, clock, NODES_FOR_A_BOUND)
@@ -603,12 +570,11 @@ class Constraint(Queries, ABC):
     def _bounds_with_and_without(
         self, held: IndexArray, weights: FloatArray, answer: MaxWeight
     ) -> tuple[FloatArray, FloatArray]:
-        """Return for each element what no set weighs more that has it, and what none that does without.
+        """Return upper bounds on the weight of the sets with each element, and of the sets without it.
 
-        ``answer`` is that of :meth:`_max_weight_holding`, and the sets are those that it is about. Bounds are
-        right up to rounding. With an element of negative weight, or without one that is held, there is no
-        set, and any number will do. Here they follow from prices; without any, nothing is known but the bound
-        on all sets.
+        ``answer`` is that of :meth:`_max_weight_holding`, for the same sets. Bounds are right up to rounding.
+        For an element of negative weight, or without one that is held, there is no set, and any number will
+        do. By default the bounds follow from prices; without prices, all are the bound on all sets.
         """
         bound = np.full(self.n, answer.upper_bound)
         if answer.prices is None:
@@ -634,12 +600,12 @@ class Constraint(Queries, ABC):
     def _is_answer(self, support: IndexArray) -> bool:
         """Return whether a sorted integer array is an independent set that meets all lower limits.
 
-        A set that does not will do if there is a larger one that does, whatever it is.
+        A set that misses one is accepted where it can always be completed, as under a matroid.
         """
         return self._is_independent(support) and self.is_complete(support)
 
     def _keeps_limits(self, support: IndexArray) -> BoolArray:
-        """Return which swaps from a set that meets all lower limits lead to another, like ``_swap_mask``."""
+        """Return which swaps keep all lower limits that a set meets, like ``_swap_mask``."""
         return np.ones((self.n, len(support) + 1), dtype=bool)
 
     def is_complete(self, support: IndexArray) -> bool:
@@ -674,24 +640,24 @@ class Constraint(Queries, ABC):
         return support
 
     def laminar_tree(self) -> LaminarTree | None:
-        """Return limits on nested sets that say the same, for kernels, or None if there are none that do.
+        """Return equivalent limits on nested sets, for kernels, or None if there are none.
 
-        Elements that are forced in need not be told of: they count towards the limits, and are never dropped.
+        Forced elements are not marked: they count towards the limits, and are never dropped.
         """
         return None
 
     def group_limits(self) -> GroupLimits | None:
-        """Return limits on groups that say the same, for kernels, or None if there are none that do.
+        """Return equivalent limits on groups, for kernels, or None if there are none.
 
-        Moves that exchange one element are then to add one and drop a member of each of its full groups. What
-        is forced in is in no group, and takes up no place.
+        Moves that exchange one element are then to add one and drop a member of each of its full groups.
+        Forced elements are in no group, and take up no place.
         """
         return None
 
     def mixed_limits(self) -> MixedLimits | None:
-        """Return limits on groups, labels and costs that say the same, for kernels, or None without any.
+        """Return equivalent limits on groups, labels and costs, for kernels, or None if there are none.
 
-        What is forced in is in all sets that are asked about.
+        Every set that they are applied to holds the forced elements.
         """
         return None
 
@@ -737,7 +703,7 @@ class Constraint(Queries, ABC):
     def contract(self, elements: Iterable[int]) -> Constraint:
         """Return the constraint under which ``elements`` are forced in: S is independent if S ∪ elements is.
 
-        Elements keep their numbers. Those forced in, and what they cannot do without, are part of every
+        Elements keep their numbers. Those forced in, and the elements that they require, are part of every
         answer, count towards all limits and are never dropped.
 
         >>> from swapwise import Knapsack, Linear, maximize
@@ -751,19 +717,17 @@ class Constraint(Queries, ABC):
         return self._forcing(forced)
 
     def _forcing(self, forced: IndexArray) -> Self:
-        """Return the same family with some elements forced in, which are independent."""
+        """Return a copy with other forced elements, which are independent."""
         other = copy(self)
         other.__dict__.pop("_program", None)
         other.forced = forced
         return other
 
     def _are_forced(self, elements: IndexArray) -> BoolArray:
-        """Return which of some elements are forced in."""
-        # Searches ask this often, and mostly there are none.
+        # Called often, and mostly there are none.
         return np.isin(elements, self.forced) if len(self.forced) else np.zeros(len(elements), dtype=bool)
 
     def _with_forced(self, support: IndexArray) -> IndexArray:
-        """Return a set and all that is forced in."""
         return np.union1d(support, self.forced) if len(self.forced) else support
 
 
@@ -778,7 +742,7 @@ class IndependenceSystem(Constraint):
     ----------
     p : int or None
         The p of a p-exchange system (:func:`smallest_p`), 1 for a matroid; None, as it is by default, if
-        nothing is said. Up to 12 elements it is verified; beyond that, ``assumptions`` name it.
+        it is unknown. Up to 12 elements it is verified; beyond that, ``assumptions`` name it.
 
     See Also
     --------
@@ -806,12 +770,7 @@ class IndependenceSystem(Constraint):
 
 
 def padded(rows: Sequence[IndexArray]) -> IndexArray:
-    """Return rows of elements as a table, each sorted and padded with -1 at its end.
-
-    >>> padded([np.array([2, 1]), np.array([3])])
-    array([[ 1,  2],
-           [ 3, -1]])
-    """
+    """Return rows of elements as a table, each sorted and padded with -1 at its end."""
     table = np.full((len(rows), max(map(len, rows), default=1)), NOTHING, dtype=np.intp)
     for number, row in enumerate(rows):
         table[number, : len(row)] = np.sort(row)
@@ -819,7 +778,6 @@ def padded(rows: Sequence[IndexArray]) -> IndexArray:
 
 
 def require_together(constraint: Constraint, forced: IndexArray) -> None:
-    """Refuse to force in elements that are not independent together."""
     for element in forced:
         if not constraint.joinable(np.empty(0, dtype=np.intp))[element]:
             raise ValueError(f"element {element} is a loop: it can never be chosen")
@@ -830,7 +788,6 @@ def require_together(constraint: Constraint, forced: IndexArray) -> None:
 
 
 def require_single_elements(q: int, constraint: Constraint) -> None:
-    """Refuse any q but 1, where moves add one element and what it needs."""
     if q != 1:
         raise ValueError(
             f"{type(constraint).__name__} is searched by adding one element at a time, q = 1; got q = {q}"
@@ -838,7 +795,7 @@ def require_single_elements(q: int, constraint: Constraint) -> None:
 
 
 def _extended_with_companions(constraint: Constraint, support: IndexArray, order: IndexArray) -> IndexArray:
-    """Add elements in turn, each with those that it lacks, for as long as any fits."""
+    """Add elements in turn, each with its missing predecessors, for as long as any fits."""
     allowed = np.zeros(constraint.n, dtype=bool)
     allowed[order] = allowed[support] = True
     chosen, waiting = support, order.tolist()
@@ -860,11 +817,7 @@ def _extended_with_companions(constraint: Constraint, support: IndexArray, order
 
 
 def heaviest_first(weights: FloatArray) -> IndexArray:
-    """Return the elements of positive weight, the heaviest first; among equal ones the first.
-
-    >>> heaviest_first(np.array([1.0, 0.0, 3.0, 1.0]))
-    array([2, 0, 3])
-    """
+    """Return the elements of positive weight, the heaviest first; among equal ones the first."""
     return np.argsort(-weights, kind="stable")[: np.count_nonzero(weights > 0)]
 
 
@@ -872,12 +825,8 @@ def greedy_weight(constraint: Constraint, weights: FloatArray) -> MaxWeight:
     """Return the set that takes the largest weights first; elements without positive weight are left out.
 
     It has at least 1/p of the largest weight in intersections of p matroids and in p-exchange systems
-    (Jenkyns 1976), so that it is a max-weight set under a matroid. Without a p, all that is known is that
-    no set has more than ``max_size()`` elements.
-
-    >>> from swapwise import SetPacking
-    >>> greedy_weight(SetPacking([{1, 2}, {2, 3}, {3, 4}]), np.array([2.0, 3.0, 2.0]))
-    MaxWeight(support=array([1]), weight=3.0, factor=0.5, bound=None)
+    (Jenkyns 1976), so that it is a max-weight set under a matroid. Without a p, the bound is the total of the
+    ``max_size()`` largest weights.
     """
     largest_first = heaviest_first(weights)
     support = constraint.extend(np.empty(0, dtype=np.intp), largest_first)
@@ -890,15 +839,9 @@ def greedy_weight(constraint: Constraint, weights: FloatArray) -> MaxWeight:
 def best_so_far(
     constraint: Constraint, held: IndexArray, weights: FloatArray, support: IndexArray, bound: float
 ) -> MaxWeight:
-    """Return what there was time for: the heavier of a set and the greedy one, with the lower bound.
+    """Return the heavier of a set and the greedy one, both with all of ``held``, and the lower of two bounds.
 
-    Both are of sets that hold ``held``. The constraint has a p: see :func:`greedy_weight`.
-
-    >>> from swapwise import SetPacking
-    >>> crews = SetPacking([{1, 2}, {2, 3}, {3, 4}])
-    >>> nothing, weights = np.empty(0, dtype=np.intp), np.array([2.0, 3.0, 2.0])
-    >>> best_so_far(crews, nothing, weights, np.array([0]), bound=5.0)
-    MaxWeight(support=array([1]), weight=3.0, factor=0.6, bound=5.0)
+    The constraint has a p: see :func:`greedy_weight`.
     """
     assert constraint.p is not None
     rest = weights.copy()
@@ -910,17 +853,15 @@ def best_so_far(
 
 
 def as_order(order: Iterable[int]) -> IndexArray:
-    """Return elements in their order as an array."""
     return order.astype(np.intp, copy=False) if isinstance(order, np.ndarray) else np.fromiter(order, np.intp)
 
 
 def names_of(constraint: Constraint, elements: IndexArray) -> list[str] | None:
-    """Return what some of the elements are called, if they have names."""
     return None if constraint.names is None else [constraint.names[element] for element in elements]
 
 
 def forced_among(constraint: Constraint, elements: IndexArray) -> IndexArray:
-    """Return the places in ``elements`` of what a constraint forces in; all of it has to be there."""
+    """Return the places in ``elements`` of all forced elements; a missing one is an error."""
     missing = np.setdiff1d(constraint.forced, elements)
     if len(missing):
         raise ValueError(f"element {missing[0]} is forced in, so it must be among the elements")
@@ -930,7 +871,7 @@ def forced_among(constraint: Constraint, elements: IndexArray) -> IndexArray:
 def places_of(wanted: list[str], names: list[str], holder: str) -> IndexArray:
     """Return where each wanted name stands among ``names``; both must hold the same, each name once.
 
-    ``holder`` is what gave the names, for the message.
+    ``holder`` describes the source of the names in messages.
     """
     if unknown := sorted(set(names) - set(wanted)):
         raise ValueError(f"{holder} names {_listed(unknown)}, which the data do not have")
@@ -963,6 +904,5 @@ def in_one_order(systems: tuple[System, ...]) -> tuple[tuple[System, ...], list[
 
 
 def _listed(names: list[str], most: int = 3) -> str:
-    """Return the first few names and how many more there are."""
     shown = ", ".join(map(repr, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

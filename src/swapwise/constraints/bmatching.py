@@ -25,7 +25,7 @@ class BMatching(PackingSystem):
     ----------
     edges : iterable of (hashable, hashable), or a networkx graph
         The edges as pairs of two different vertices; the same pair may come several times. Of a
-        graph, its edges in its own order; directions and weights are not looked at.
+        graph, its edges in its own order; directions and weights are ignored.
     b : int, mapping from vertex to int, or sequence of int
         How many edges a vertex may have: a number for all, a dict or a pandas Series, or a sequence in
         the order of ``vertices``.

@@ -1,4 +1,4 @@
-"""What stands in the way of adding an element, and the moves that add one and drop the least for it."""
+"""The circuits that keep elements out of a set, and the moves that add one and hit its circuits."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from swapwise.kernels import exchanges
 from swapwise.moves import NOTHING, MoveBatch, MoveList
 from swapwise.override import override
 
-# Kernels tell the circuits of an element by the bits of one number.
+# Kernels keep the circuits of an element as the bits of one number.
 MOST_CIRCUITS = 64
 
 
 class Circuits(NamedTuple):
-    """What stands in the way of adding elements to a set, as plain arrays for kernels.
+    """The circuits that elements close with a set, as plain arrays for kernels.
 
     In each of p matroids, an element that cannot simply be added closes a circuit with chosen elements, of
-    which one has to go. The chosen elements are told by their places in the set, in rising order.
+    which one has to go. Chosen elements are denoted by their places in the set, in rising order.
     """
 
     of: IndexArray  #: the circuits that each element closes, one per matroid; -1 where it closes none
@@ -32,12 +32,7 @@ class Circuits(NamedTuple):
 
     @classmethod
     def of_masks(cls, masks: Sequence[BoolArray], open_: BoolArray) -> Circuits:
-        """Read circuits off the masks of feasible swaps of each matroid (see :class:`SwapGrid`).
-
-        >>> mask = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 1]], dtype=bool)
-        >>> Circuits.of_masks([mask], np.array([False, True, True])).of.tolist()
-        [[-1], [0], [-1]]
-        """
+        """Read circuits off the masks of feasible swaps of each matroid (see :class:`SwapGrid`)."""
         of = np.full((len(open_), len(masks)), -1, dtype=np.intp)
         sizes, members, count = [np.zeros(1, dtype=np.intp)], [], 0
         for m, feasible in enumerate(masks):
@@ -51,7 +46,7 @@ class Circuits(NamedTuple):
 
 
 class ListedLater(MoveList):
-    """Moves that are spelled out when they are first read: some objectives score them without."""
+    """Moves that are listed when they are first read: some objectives score them without."""
 
     @property
     @override
@@ -70,7 +65,7 @@ class ListedLater(MoveList):
 class Exchanges(ListedLater):
     """All moves that add one element and drop the least that must go: a member of each of its circuits.
 
-    ``widths`` are how many columns the list has for what is added and for what is dropped.
+    ``widths`` are the numbers of columns of the list, for what is added and for what is dropped.
 
     >>> no, a, b = -1, 0, 1  # element 1 closes two circuits: with 0 alone, and with both chosen elements
     >>> of, begin, members = np.array([[no, no], [a, b], [no, no]]), np.array([0, 1, 3]), np.array([0, 0, 1])
@@ -110,9 +105,9 @@ class Exchanges(ListedLater):
 class LargerExchanges(ListedLater):
     """The moves that add ``size`` elements at once, and drop the least that must go for all of them.
 
-    They are very many: ``batches`` lists them, a batch at a time. Least squares find the best of those that
-    add two without. ``alone`` are the moves that add one of the elements, whose circuits any drop has to hit,
-    and ``is_independent`` tells which of the sets that do are drops.
+    There are very many: ``batches`` lists them, a batch at a time. Least squares find the best of those that
+    add two without the list, from ``alone``, the moves that add one of the elements (any drop has to hit its
+    circuits), and ``is_independent``, which tests the sets that result.
     """
 
     alone: Exchanges

@@ -13,7 +13,7 @@ from swapwise.constraints.graphic import is_graph
 from swapwise.constraints.packing import PackingSystem
 from swapwise.override import override
 
-# Rows of correlations that are looked at in one go, in numbers.
+# Correlations that are computed at a time.
 LARGEST_BLOCK = 4_000_000
 
 # Larger tables of cliques, in numbers, would not fit into memory beside the data.
@@ -126,9 +126,6 @@ def clique_cover(n: int, pairs: list[tuple[int, int]]) -> list[IndexArray]:
     """Return few cliques of a graph that hold all of its edges.
 
     Each is grown from an edge that is not covered yet, by vertices that bring other such edges.
-
-    >>> clique_cover(4, [(0, 1), (0, 2), (1, 2), (2, 3)])
-    [array([0, 1, 2]), array([2, 3])]
     """
     near: list[set[int]] = [set() for _ in range(n)]
     for one, other in pairs:
@@ -167,7 +164,6 @@ def _correlated_pairs(X: FloatArray, above: float) -> list[tuple[int, int]]:
 
 
 def read_names(names: Any) -> list[str]:
-    """Return names of elements, which must be strings that differ."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise TypeError(f"n must be the number of elements, or their names, got {names!r}")
     found = list(names)

@@ -14,7 +14,7 @@ from swapwise.clock import Clock
 if TYPE_CHECKING:
     from swapwise.constraints.base import Constraint
 
-# Up to this many elements every set is asked about: 4096 questions, about as many as one search asks.
+# Up to this many elements every set is tested: 4096 questions, about as many as one search needs.
 FULL_UP_TO = 12
 
 
@@ -117,12 +117,12 @@ def _elements(number: int) -> IndexArray:
 def pair_without_map(
     independent: BoolArray, p: int, clock: Clock
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return two sets S and T that have no map as :func:`smallest_p` says, or None if all have one.
+    """Return two sets S and T that have no map as :func:`smallest_p` defines it, or None if all have one.
 
-    Where S and T have one, so have their subsets. So pairs of maximal sets are looked at, and of one that has
-    none the smallest part. Sets are numbers, as in :func:`table_of`.
+    Where S and T have one, so have their subsets: it suffices to test pairs of maximal sets, and a pair that
+    has none is made as small as possible. Sets are numbers, as in :func:`table_of`.
     """
-    family = _Family.of(independent)
+    family = _SetFamily.of(independent)
     has_map = cache(partial(_has_map, p=p, clock=clock))
     for S in family.maximal:
         for T in family.maximal:
@@ -138,17 +138,17 @@ def pair_without_map(
     return None
 
 
-Conflicts = tuple[tuple[int, int], ...]
+CircuitParts = tuple[tuple[int, int], ...]
 
 
-class _Family(NamedTuple):
+class _SetFamily(NamedTuple):
     """The maximal independent sets and the circuits, as numbers."""
 
     maximal: list[int]
     circuits: IndexArray
 
     @classmethod
-    def of(cls, independent: BoolArray) -> _Family:
+    def of(cls, independent: BoolArray) -> _SetFamily:
         numbers = np.arange(len(independent))
         maximal, minimal = independent.copy(), ~independent
         for bit in range(len(independent).bit_length() - 1):
@@ -158,8 +158,8 @@ class _Family(NamedTuple):
             minimal[larger] &= independent[smaller]
         return cls(np.flatnonzero(maximal).tolist(), np.flatnonzero(minimal))
 
-    def conflicts(self, S: int, T: int) -> Conflicts:
-        """Return what each circuit within S ∪ T has of T∖S and of S∖T, its elements numbered from 0.
+    def conflicts(self, S: int, T: int) -> CircuitParts:
+        """Return the parts of each circuit within S ∪ T in T∖S and in S∖T, their elements numbered from 0.
 
         Many pairs of sets have the same.
         """
@@ -169,17 +169,17 @@ class _Family(NamedTuple):
 
 
 def _renumbered(sets: IndexArray, within: int) -> IndexArray:
-    """Return what sets have of another, its elements numbered from 0."""
+    """Return the intersections of sets with another, whose elements are numbered from 0."""
     parts = np.zeros_like(sets)
     for place, bit in enumerate(_elements(within).tolist()):
         parts |= (sets >> bit & 1) << place
     return parts
 
 
-def _has_map(conflicts: Conflicts, p: int, clock: Clock) -> bool:
+def _has_map(conflicts: CircuitParts, p: int, clock: Clock) -> bool:
     """Return whether some pairs (v, u) hit all conflicts, with no element in more than p of the pairs.
 
-    φ has u in φ(v) for a pair (v, u). What (c) says is that φ of the newcomers on a circuit holds an element
+    φ has u in φ(v) for a pair (v, u). Condition (c) is that φ of the newcomers on a circuit holds an element
     of it, and so that of each circuit there is a pair.
     """
     width = max((u.bit_length() for _, u in conflicts), default=0)
@@ -190,7 +190,6 @@ def _has_map(conflicts: Conflicts, p: int, clock: Clock) -> bool:
     hits = [sum(u << v * width for v in range(height) if new >> v & 1) for new, u in conflicts]
 
     def found(chosen: int, allowed: int) -> bool:
-        """Return whether some allowed pairs complete those that are chosen."""
         clock.check()
         left = [hit & allowed for hit in hits if not hit & chosen]
         if not left:

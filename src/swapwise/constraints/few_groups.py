@@ -10,7 +10,7 @@ import scipy
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count
 from swapwise.clock import Clock
-from swapwise.constraints.algorithms.few_groups import Offer
+from swapwise.constraints.algorithms.few_groups import FewGroupsProblem
 from swapwise.constraints.base import (
     IndependenceSystem,
     Inequalities,
@@ -112,7 +112,6 @@ class FewGroups(IndependenceSystem):
         return [self.labels[group] for group in self._group]
 
     def _counts(self, support: IndexArray) -> IndexArray:
-        """Return how many elements of each group a set has, with what is forced in."""
         return np.bincount(self._group[self._with_forced(support)], minlength=len(self.labels))
 
     @override
@@ -199,7 +198,7 @@ class FewGroups(IndependenceSystem):
     @override
     def mixed_limits(self) -> MixedLimits:
         most = np.array([self.groups, self.size], dtype=np.intp)
-        # One label more, which no element has: it tells these labels from none.
+        # One label more, which no element has: a table of one label stands for no labels.
         room = np.append(self._capacity, 0)
         return MixedLimits.none(self.n)._replace(label=self._group, room=room, most=most)
 
@@ -223,28 +222,28 @@ class FewGroups(IndependenceSystem):
 
     @override
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
-        others, offer = self._offer(held, weights)
-        support = np.union1d(held, others[offer.heaviest()])
+        others, problem = self._problem(held, weights)
+        support = np.union1d(held, others[problem.heaviest()])
         return MaxWeight(support, float(weights[support].sum()))
 
     @override
     def _bounds_with_and_without(
         self, held: IndexArray, weights: FloatArray, answer: MaxWeight
     ) -> tuple[FloatArray, FloatArray]:
-        others, offer = self._offer(held, weights)
+        others, problem = self._problem(held, weights)
         with_it, without = np.full((2, self.n), answer.upper_bound)
         certain = float(weights[held].sum())
-        with_it[others], without[others] = (bound + certain for bound in offer.bounds())
+        with_it[others], without[others] = (bound + certain for bound in problem.bounds())
         return with_it, without
 
-    def _offer(self, held: IndexArray, weights: FloatArray) -> tuple[IndexArray, Offer]:
-        """Return the elements that may be chosen beside those held, and what there is to choose from."""
+    def _problem(self, held: IndexArray, weights: FloatArray) -> tuple[IndexArray, FewGroupsProblem]:
+        """Return the elements that may be chosen beside those held, and the problem of choosing some."""
         counts = self._counts(held)
         may_come = weights >= 0
         may_come[self._with_forced(held)] = False
         others, touched = np.flatnonzero(may_come), counts > 0
         room = self._capacity - counts
-        return others, Offer(
+        return others, FewGroupsProblem(
             weights[others],
             self._group[others],
             room,

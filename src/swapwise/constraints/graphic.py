@@ -25,7 +25,7 @@ class Graphic(Matroid):
     ----------
     edges : iterable of (hashable, hashable), or a networkx graph
         The edges as pairs of vertices. Of a graph, its edges in its own order; directions and
-        weights are not looked at.
+        weights are ignored.
 
     See Also
     --------
@@ -137,13 +137,13 @@ class _Trees:
         self._parent = list(range(n_vertices))
 
     def join(self, u: int, v: int) -> bool:
-        """Join the trees of two vertices; False if they are in the same one already."""
+        """Join the trees of two vertices; False if they are the same tree already."""
         root_u, root_v = self._root(u), self._root(v)
         self._parent[root_u] = root_v
         return root_u != root_v
 
     def roots(self) -> IndexArray:
-        """Return a vertex per vertex, the same for all of a tree."""
+        """Return one vertex per tree, for each of its vertices."""
         return np.array([self._root(vertex) for vertex in range(len(self._parent))], dtype=np.intp)
 
     def _root(self, vertex: int) -> int:
@@ -155,7 +155,6 @@ class _Trees:
 
 
 def read_edges(edges: Any, what: str = "edges") -> list[Edge]:
-    """Return the edges as pairs; those of a networkx graph come in its own order."""
     if not is_graph(edges) and (isinstance(edges, str) or not isinstance(edges, Iterable)):
         raise TypeError(f"{what} must be pairs of vertices or a networkx graph, got {edges!r}")
     # Called, the edges of a multigraph are pairs; iterated over, they come with their keys.
@@ -174,7 +173,6 @@ def read_edges(edges: Any, what: str = "edges") -> list[Edge]:
 
 
 def is_graph(edges: Any) -> bool:
-    """Return whether edges were given as a networkx graph."""
     return hasattr(edges, "edges")
 
 

@@ -21,7 +21,7 @@ Kind = Literal["strong", "weak"]
 
 
 class Needs(NamedTuple):
-    """What elements need, as plain arrays: need number c is that of ``element[c]`` for one of some others.
+    """Precedences as plain arrays: need number c is that of ``element[c]`` for one of some others.
 
     These are ``others[begin[c] : begin[c + 1]]``, at least one.
     """
@@ -32,11 +32,6 @@ class Needs(NamedTuple):
 
     @classmethod
     def of(cls, needs: Iterable[tuple[int, Iterable[int]]]) -> Needs:
-        """Return needs as arrays.
-
-        >>> Needs.of([(2, [0]), (2, [1])]).begin
-        array([0, 1, 2])
-        """
         listed = [(element, sorted(set(others))) for element, others in needs]
         return cls(
             np.array([element for element, _ in listed], dtype=np.intp),
@@ -45,13 +40,12 @@ class Needs(NamedTuple):
         )
 
     def counts(self, chosen: BoolArray) -> IndexArray:
-        """Return how many of those that will do are chosen, for each need."""
+        """Return for each need how many of its alternatives are chosen."""
         if not len(self.element):
             return np.empty(0, dtype=np.intp)
         return np.add.reduceat(chosen[self.others].astype(np.intp), self.begin[:-1])
 
     def listed(self, some: IndexArray | None = None) -> list[tuple[int, IndexArray]]:
-        """Return needs, all or some, as the element and those that will do."""
         numbers = range(len(self.element)) if some is None else some.tolist()
         begin = self.begin.tolist()
         return [(int(self.element[c]), self.others[begin[c] : begin[c + 1]]) for c in numbers]
@@ -62,9 +56,9 @@ class Hierarchy(Constraint):
 
     With ``kind="strong"`` an element needs all of its parents, with ``"weak"`` at least one of them; the
     literature speaks of strong and weak heredity, or of marginality. Subsets of independent sets need not be
-    independent. A move adds an element with the parents that it lacks, and drops what makes room: elements
-    with all that hang on them, or alone where what is added will do for all of these. There is no theorem on
-    such a search; ``certify`` and ``exact`` prove how good its answer is.
+    independent. A move adds an element with the parents that it lacks, and drops elements to make room: each
+    with all that depend on it, or alone where the added elements replace it for all of these. There is no
+    theorem on such a search; ``certify`` and ``exact`` prove how good its answer is.
 
     Parameters
     ----------
@@ -124,13 +118,12 @@ class Hierarchy(Constraint):
             raise ValueError(f"kind must be 'strong' or 'weak', got {kind!r}")
         self.kind, known = kind, _read_parents(parents, self.n, self.names)
         self.size = self.n if size is None else min(self.n, as_count(size, "size"))
-        needs = [(e, p) for e, others in known.items() for p in _alternatives(others, kind)]
-        self._hold(Needs.of(needs), np.zeros(self.n, dtype=bool))
+        single = ((element, [parent]) for element, own in known.items() for parent in own)
+        self._hold(Needs.of(single if kind == "strong" else known.items()), lost=np.zeros(self.n, dtype=bool))
         self._require_no_circle()
 
     def _hold(self, needs: Needs, lost: BoolArray) -> None:
-        """Keep what elements need, and which lack what they need for good."""
-        self._needs, self._lost = needs, lost
+        self._needs, self._lost = needs, lost  # what lost elements need is not in the ground set
 
     @classmethod
     def from_names(
@@ -211,7 +204,7 @@ class Hierarchy(Constraint):
         return str(element) if self.names is None else repr(self.names[element])
 
     def together_with(self, other: Hierarchy) -> Hierarchy:
-        """Return the hierarchy that asks for what both of two ask for, on the same elements."""
+        """Return the hierarchy that has the needs of both, on the same elements."""
         both = object.__new__(Hierarchy)
         both.n, both.names, both.kind = self.n, self.names or other.names, self.kind
         both.size = min(self.size, other.size)
@@ -311,7 +304,7 @@ class Hierarchy(Constraint):
 
     @cached_property
     def _ancestors(self) -> Needs:
-        """Each element with all that it cannot do without, directly or by way of others."""
+        """Each element with all others that it requires, directly or indirectly."""
         known: dict[int, set[int]] = {}
         for element in range(self.n):
             path = [element]
@@ -368,7 +361,7 @@ class Hierarchy(Constraint):
         return [np.array(sorted(way), dtype=np.intp) for way in self._ways(chosen, element)]
 
     def _ways(self, chosen: set[int], element: int) -> list[set[int]]:
-        """Return sets of others with which a chosen element has all that it needs."""
+        """Return sets of others that supply all that a chosen element needs."""
         needs, depth = self._needs_by_element, self._depth
         unmet = [need for need in needs.get(element, ()) if chosen.isdisjoint(need)]
         choice = next((need for need in unmet if len(need) > 1), None)
@@ -402,7 +395,7 @@ class Hierarchy(Constraint):
         return MoveList.joined(MoveList(table, table[:, :0]) for table in tables).added
 
     def _with_all(self, chosen: BoolArray, wanted: BoolArray) -> tuple[IndexArray, IndexArray]:
-        """Return elements that lack nothing but what they cannot do without, with all of that."""
+        """Return the elements that lack nothing but required ones, and all of these in a table."""
         unmet = self._needs.counts(chosen) == 0
         has_choice = np.zeros(self.n, dtype=bool)
         has_choice[self._needs.element[unmet & (np.diff(self._needs.begin) > 1)]] = True
@@ -422,7 +415,7 @@ class Hierarchy(Constraint):
     def _with_one(
         self, chosen: BoolArray, satisfied: BoolArray, wanted: BoolArray
     ) -> tuple[IndexArray, IndexArray]:
-        """Return elements that lack one of several others, which could all be added, with each of these."""
+        """Return pairs of an element that lacks one thing and an addable alternative; and these elements."""
         unmet = self._needs.counts(chosen) == 0
         lacks = np.bincount(self._needs.element[unmet], minlength=self.n)
         own = self._needs.element[np.repeat(np.arange(len(unmet)), np.diff(self._needs.begin))]
@@ -434,7 +427,7 @@ class Hierarchy(Constraint):
 
     @cached_property
     def _depth(self) -> IndexArray:
-        """How many others come at least with an element."""
+        """The least number of others that come with an element."""
         depth = np.zeros(self.n, dtype=np.intp)
         for _ in range(self.n):
             before = depth.copy()
@@ -448,8 +441,8 @@ class Hierarchy(Constraint):
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         start, waiting = np.asarray(support, dtype=np.intp).tolist(), as_order(order).tolist()
         chosen, lost = {*start, *self.forced.tolist()}, self._lost
-        asked = {*start, *waiting}
-        allowed = asked | chosen
+        listed = {*start, *waiting}
+        allowed = listed | chosen
         for element in start:
             chosen |= next((way for way in self._ways(chosen, element) if way <= allowed), set())
         while waiting and len(chosen) < self.size:
@@ -466,7 +459,7 @@ class Hierarchy(Constraint):
                 else:
                     chosen |= {element, *more}
             waiting = later if len(later) < len(waiting) else []
-        return np.array(sorted(chosen & asked), dtype=np.intp)
+        return np.array(sorted(chosen & listed), dtype=np.intp)
 
     @override
     def max_size(self) -> int:
@@ -483,8 +476,8 @@ class Hierarchy(Constraint):
         feasible[self._satisfied(chosen)] = np.append(
             ~self._are_forced(support), np.count_nonzero(chosen) < self.size
         )
-        # The only chosen one that will do must stay: for a newcomer, and for a chosen element unless the
-        # newcomer will do as well.
+        # The only chosen alternative must stay: for a newcomer, and for a chosen element unless the newcomer
+        # is an alternative as well.
         sole = np.flatnonzero(self._needs.counts(chosen) == 1)
         only, element = self._only_chosen(chosen, place)[sole], self._needs.element[sole]
         new = ~chosen[element] & (only >= 0)
@@ -512,13 +505,12 @@ class Hierarchy(Constraint):
         return feasible & self._are_met(chosen, moves)
 
     def _touched(self, dropped: IndexArray) -> BoolArray:
-        """Return which needs lose one of those that will do in some of several drops."""
         goes = np.zeros(self.n + 1, dtype=bool)  # one more for padding to find
         goes[dropped] = True
         return self._needs.counts(goes[:-1]) > 0
 
     def _are_met(self, chosen: BoolArray, moves: MoveList) -> BoolArray:
-        """Return of which moves all added elements have what they need in the end."""
+        """Return for which moves all added elements have what they need in the end."""
         met, own = np.ones(len(moves), dtype=bool), self._own_needs
         for column in moves.added.T:
             for needs in np.append(own, np.full((1, own.shape[1]), NOTHING), axis=0)[column].T:
@@ -543,7 +535,7 @@ class Hierarchy(Constraint):
         return padded([others for _, others in self._needs.listed()])
 
     @override
-    def _replaceable(self, support: IndexArray) -> dict[int, IndexArray]:
+    def _substitutes(self, support: IndexArray) -> dict[int, IndexArray]:
         chosen = self._mask(support)
         sole = np.flatnonzero((self._needs.counts(chosen) == 1) & chosen[self._needs.element])
         found: dict[int, list[IndexArray]] = {}
@@ -558,7 +550,7 @@ class Hierarchy(Constraint):
         }
 
     def _only_chosen(self, chosen: BoolArray, place: IndexArray) -> IndexArray:
-        """Return the place of the one that is chosen among those that will do, for needs with just one."""
+        """Return the place of the only chosen alternative, for needs that have just one."""
         if not len(self._needs.element):
             return self._needs.element
         places = np.where(chosen[self._needs.others], place[self._needs.others], 0)
@@ -576,11 +568,6 @@ class Hierarchy(Constraint):
         others = scipy.sparse.csr_array(np.vstack([np.ones(self.n), self._lost]).astype(np.float64))
         limit = np.append(np.zeros(count), [self.size, 0.0])
         return Inequalities(scipy.sparse.vstack([needs, others], format="csr"), limit)
-
-
-def _alternatives(parents: list[int], kind: Kind) -> list[list[int]]:
-    """Return what an element needs one of: each parent by itself, or any of them."""
-    return [[parent] for parent in parents] if kind == "strong" else [parents]
 
 
 def _read_parents(parents: Any, n: int, names: list[str] | None) -> dict[int, list[int]]:

@@ -24,12 +24,11 @@ from swapwise.override import override
 
 
 def wrapped(system: Constraint, elements: IndexArray) -> Constraint:
-    """Return a constraint on some of its elements, for families that have nothing faster."""
     return InducedMatroid(system, elements) if isinstance(system, Matroid) else Induced(system, elements)
 
 
 class _Renumbered(Constraint):
-    """Asks every question of the whole constraint, with the numbers that the elements have there."""
+    """Passes every question on to the whole constraint, with the original numbers of the elements."""
 
     def __init__(self, system: Constraint, elements: IndexArray) -> None:
         self.n, self.names = len(elements), names_of(system, elements)
@@ -38,7 +37,6 @@ class _Renumbered(Constraint):
 
     @property
     def system(self) -> Constraint:
-        """The whole constraint."""
         return self._made_of[0]
 
     @override
@@ -49,7 +47,7 @@ class _Renumbered(Constraint):
         return np.sort(self._elements[support])
 
     def _places(self, elements: IndexArray) -> IndexArray:
-        """Return where elements of the whole are found here; -1 for padding, and where they are not."""
+        """Return the new numbers of elements of the whole; -1 for padding, and for those left out."""
         place = np.full(self.system.n + 1, NOTHING, dtype=np.intp)  # one more for padding to find
         place[self._elements] = np.arange(self.n)
         return place[elements]
@@ -74,14 +72,7 @@ class _Renumbered(Constraint):
 
 
 class Induced(_Renumbered):
-    """What :meth:`Constraint.induced` returns where a family has nothing faster.
-
-    >>> from swapwise import OracleSystem
-    >>> price = np.array([4, 3, 5, 2])
-    >>> affordable = OracleSystem(4, lambda support: price[support].sum() <= 7)
-    >>> Induced(affordable, np.array([3, 2, 0])).is_independent([0, 1])
-    True
-    """
+    """The result of :meth:`Constraint.induced` for families that have nothing faster."""
 
     def __init__(self, system: Constraint, elements: IndexArray) -> None:
         super().__init__(system, elements)
@@ -94,7 +85,7 @@ class Induced(_Renumbered):
         some = np.arange(self.n) if candidates is None else candidates
         batches = self.system.moves(self._in_whole(support), q, self._in_whole(some))
         moves = MoveList.joined(batch.to_list() for batch in batches)
-        # Candidates are a help that a family may leave unused.
+        # A family may ignore the candidates.
         known = np.isin(moves.added, np.append(self._elements[some], NOTHING))
         moves = moves.take(np.flatnonzero(np.logical_and.reduce(known, axis=1)))
         added, dropped = (
@@ -144,13 +135,7 @@ class Induced(_Renumbered):
 
 
 class InducedMatroid(_Renumbered, Matroid):
-    """What :meth:`Matroid.induced` returns where a family has nothing faster.
-
-    >>> from swapwise import OracleMatroid
-    >>> pairs = OracleMatroid(9, lambda support: len(support) <= 2)
-    >>> InducedMatroid(pairs, np.array([4, 2, 8])).rank()
-    2
-    """
+    """The result of :meth:`Matroid.induced` for families that have nothing faster."""
 
     _made_of: tuple[Matroid]
 

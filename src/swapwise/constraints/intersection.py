@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 COMPLETION_SECONDS = 5.0
 
 #: The groups of each element, one per column and -1 for none, and the capacities of groups
-Groups = tuple[IndexArray, IndexArray]
+GroupTable = tuple[IndexArray, IndexArray]
 
 
 class Intersection(Constraint):
@@ -50,8 +50,8 @@ class Intersection(Constraint):
 
     Of p matroids it is a p-matroid intersection, and of families of groups with limited places (``Uniform``,
     ``Partition``, ``BMatching``, ``SetPacking``, ``Conflicts``) a p-exchange system: these keep the theorems
-    of the paper. Any other intersection is searched all the same, by moves that add one element and drop what
-    excludes it and up to two more (:class:`~swapwise.constraints.larger_moves.LargerMoves`), and its answers
+    of the paper. Any other intersection is searched by moves that add one element and drop those that
+    exclude it and up to two more (:class:`~swapwise.constraints.larger_moves.LargerMoves`), and its answers
     can be proven, but no theorem is known. With lower limits among them, moves lead from sets that meet these
     to others that do.
 
@@ -76,7 +76,7 @@ class Intersection(Constraint):
 
     See Also
     --------
-    Partition, Knapsack, Conflicts, Hierarchy : what is often combined.
+    Partition, Knapsack, Conflicts, Hierarchy : often combined.
 
     References
     ----------
@@ -133,9 +133,9 @@ class Intersection(Constraint):
         self._require_complete_set()
 
     def _require_complete_set(self) -> None:
-        """Refuse lower limits that no set meets which all constraints allow, and say which.
+        """Refuse lower limits that no common independent set meets, and name them.
 
-        Where it takes long to find out, the limits are taken as they are.
+        Where it takes long to find out, the limits are accepted.
         """
         if not self._has_lower_limits:
             return
@@ -169,7 +169,7 @@ class Intersection(Constraint):
             self.p = len(parts)
 
     def _with_groups_as_one(self) -> tuple[Constraint, ...]:
-        """Return constraints that allow the same together, with all limits on groups as one of them."""
+        """Return equivalent constraints, with all limits on groups as one of them."""
         known = [(part, _groups_of(part, nested=True)) for part in self.parts]
         groups = [found for _, found in known if found is not None]
         if not groups:
@@ -179,7 +179,6 @@ class Intersection(Constraint):
 
     @property
     def matroids(self) -> tuple[Matroid, ...]:
-        """Those of the parts that are matroids."""
         return tuple(part for part in self.parts if isinstance(part, Matroid))
 
     def _read_neighbourhood(self, neighbourhood: str) -> str:
@@ -239,7 +238,7 @@ class Intersection(Constraint):
         others = [part.joinable(held, outside) for part in self.parts if part is not self._hierarchy]
         if self._hierarchy is None:
             return np.logical_and.reduce(others)
-        # What others rule out is not there to be needed.
+        # Elements that the other parts rule out cannot be parents.
         ruled_out = ~np.logical_and.reduce(others, axis=0) if others else np.zeros(self.n, dtype=bool)
         ruled_out[held] = False
         return self._hierarchy.joinable(held, ruled_out if outside is None else ruled_out | outside)
@@ -305,7 +304,7 @@ class Intersection(Constraint):
         return found
 
     def _nearest_complete(self, support: IndexArray, weights: FloatArray) -> MaxWeight:
-        """Return a complete set with as much of another as can be, as far as it is found in a few seconds."""
+        """Return a complete set with as much of another as can be found in a few seconds."""
         assert self._program is not None
         size = float(np.abs(weights).max(initial=0.0)) or 1.0
         wanted = (1.0 + weights / size) / (4.0 * max(1, self.n))  # less than one chosen element, all together
@@ -384,7 +383,7 @@ class Intersection(Constraint):
         return best_so_far(self, held, weights, support, bound)
 
     def _nearly_heaviest(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
-        """Return a common set of matroids by local search, with the lowest of the bounds that there are."""
+        """Return a common set of matroids by local search, with the lowest of several bounds."""
         from swapwise.constraints.algorithms.matroid_intersection import local_search_weight
 
         assert self.p is not None
@@ -430,7 +429,6 @@ class Intersection(Constraint):
         return super().exchange_size(q) if self.p is None else sum(self._widths(q))
 
     def _widths(self, q: int) -> tuple[int, int]:
-        """Return how many elements a move adds and drops at most."""
         assert self.p is not None
         return (q, self.p * q - q + 1) if self.neighbourhood == "exchange" else (2 * q, 2 * self.p * q)
 
@@ -511,8 +509,8 @@ class Intersection(Constraint):
         return list(units.values())
 
     @override
-    def _replaceable(self, support: IndexArray) -> dict[int, IndexArray]:
-        return {} if self._hierarchy is None else self._hierarchy._replaceable(support)
+    def _substitutes(self, support: IndexArray) -> dict[int, IndexArray]:
+        return {} if self._hierarchy is None else self._hierarchy._substitutes(support)
 
     @override
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
@@ -528,8 +526,6 @@ class Intersection(Constraint):
 
 
 class _LowerLimit(NamedTuple):
-    """How many of some elements must be chosen, and what these are called."""
-
     called: str
     members: BoolArray
     least: int
@@ -557,14 +553,13 @@ def _without_lower_limits(part: Constraint) -> Constraint:
 
 
 def _flattened(constraints: tuple[Any, ...]) -> tuple[Constraint, ...]:
-    """Return the constraints with those of an intersection in its place."""
     return tuple(
         part for each in constraints for part in (each.parts if isinstance(each, Intersection) else (each,))
     )
 
 
 def _merged(parts: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
-    """Return the parts with all hierarchies as one, at the end."""
+    """Return the parts, with all hierarchies as one at the end."""
     hierarchies = [part for part in parts if isinstance(part, Hierarchy)]
     if len(hierarchies) < 2:
         return parts
@@ -623,14 +618,12 @@ def _stacked(rows: list[Inequalities], n: int) -> Inequalities:
 
 
 def _as_packing(parts: tuple[Constraint, ...]) -> PackingSystem | None:
-    """Return the intersection as a packing, with the groups of all parts, if it is one."""
     known = [_groups_of(part) for part in parts]
     groups = [found for found in known if found is not None]
     return _joined_groups(groups, parts[0].forced) if len(groups) == len(known) else None
 
 
-def _joined_groups(groups: list[Groups], forced: IndexArray) -> PackingSystem:
-    """Return the packing with all groups of several."""
+def _joined_groups(groups: list[GroupTable], forced: IndexArray) -> PackingSystem:
     columns, n_groups = [], 0
     for own, capacity in groups:
         columns.append(np.where(own < 0, -1, own + n_groups))
@@ -640,10 +633,10 @@ def _joined_groups(groups: list[Groups], forced: IndexArray) -> PackingSystem:
     return packing
 
 
-def _groups_of(part: Constraint, *, nested: bool = False) -> Groups | None:
+def _groups_of(part: Constraint, *, nested: bool = False) -> GroupTable | None:
     """Return the groups of each element (-1: none) and capacities, if limits on groups are all there is.
 
-    Limits on nested sets count as well if asked for: the sets that an element is in are its groups.
+    With ``nested``, limits on nested sets count as well: the sets that an element is in are its groups.
     """
     if isinstance(part, PackingSystem):
         return part._groups, part._capacity
@@ -668,7 +661,7 @@ def _groups_of(part: Constraint, *, nested: bool = False) -> Groups | None:
         return None
     group, capacity = known
     group = group[:, None].copy() if group.ndim == 1 else group.copy()
-    if isinstance(part, Restriction):  # what is forced out goes to a group without a place
+    if isinstance(part, Restriction):  # elements forced out go to a group without a place
         group[~part._kept] = -1
         group[~part._kept, 0] = len(capacity)
         return group, np.append(capacity, 0)
@@ -677,8 +670,8 @@ def _groups_of(part: Constraint, *, nested: bool = False) -> Groups | None:
     return group, capacity - np.bincount(taken[taken >= 0], minlength=len(capacity))
 
 
-def _groups_of_tree(tree: LaminarTree, depth: int) -> Groups:
-    """Return the sets that each element is in, from its smallest set up."""
+def _groups_of_tree(tree: LaminarTree, depth: int) -> GroupTable:
+    """Return the sets that each element is in, from its smallest set up, as groups."""
     columns, node = [tree.leaf], tree.leaf
     for _ in range(depth - 1):
         node = np.where(node > 0, tree.parent[np.maximum(node, 0)], -1)

@@ -26,20 +26,20 @@ from swapwise.moves import MoveList
 from swapwise.numerics import SUM
 from swapwise.override import override
 
-# Sums of costs are off by their last digits: what exceeds a budget by no more than this share keeps it.
+# Sums of costs are off by their last digits: a budget may be exceeded by this share.
 ROUNDING = 1e-9
 
-# Turns of branch and bound before an integer program has to do it: some tenths of a second.
-MOST_TURNS = 1_000_000
+# Iterations of branch and bound before an integer program takes over: some tenths of a second.
+MOST_ITERATIONS = 1_000_000
 
 
 class Knapsack(IndependenceSystem):
     """Sets whose total cost is within a budget: money, minutes of lab time, bytes to transmit.
 
-    A move adds one element and drops nothing, one element, or two if neither alone makes room. There is no
-    theorem on such a search; ``result.guarantee`` has what is certain of its answer, and ``certify`` and
-    ``exact`` prove how good it is. Searches begin with the better of two greedy sets, by gain and by gain per
-    cost (``start="greedy"`` and ``start="density"``).
+    A move adds one element and drops nothing, one element, or two if neither alone makes room. There is
+    no theorem on such a search; ``result.guarantee`` bounds how good its answer is from the run itself,
+    and ``certify`` and ``exact`` prove how good it is. Searches begin with the better of two greedy sets,
+    by gain and by gain per cost (``start="greedy"`` and ``start="density"``).
 
     Parameters
     ----------
@@ -90,11 +90,8 @@ class Knapsack(IndependenceSystem):
         self.costs, self.names = _read_costs(costs)
         self.n = self.costs.shape[1]
         self.budget = _read_budget(budget, len(self.costs))
-        self._set_shares()
-
-    def _set_shares(self) -> None:
-        """Set what each element takes of the budgets, which are 1 each."""
         scale = np.where(self.budget > 0, self.budget, 1.0)
+        #: The share of each budget that each element takes
         self._shares: FloatArray = self.costs / scale[:, None]
         self._limit = np.where(self.budget > 0, 1.0 + ROUNDING, 0.0)
 
@@ -117,7 +114,7 @@ class Knapsack(IndependenceSystem):
         return self._shares.max(axis=0, initial=0.0)
 
     def _room(self, support: IndexArray) -> FloatArray:
-        """Return what a set and all that is forced in leave of each budget."""
+        """Return what a set and the forced elements leave of each budget, as shares."""
         return self._limit - self._shares[:, self._with_forced(support)].sum(axis=1)
 
     @override
@@ -135,7 +132,7 @@ class Knapsack(IndependenceSystem):
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         chosen, rest = np.asarray(support, dtype=np.intp).tolist(), as_order(order)
         room = self._room(np.asarray(support, dtype=np.intp))
-        paid = np.zeros(self.n, dtype=bool)  # what is forced in is paid for in any case
+        paid = np.zeros(self.n, dtype=bool)  # forced elements are paid for in any case
         paid[self.forced] = True
         rest = rest[~np.isin(rest, chosen)]
         # What cannot be paid for now never can.
@@ -209,11 +206,11 @@ class Knapsack(IndependenceSystem):
         others[self._with_forced(held)] = False
         free = np.flatnonzero(others & (share == 0))
         paid = np.flatnonzero(others & (share > 0) & (share <= room))
-        chosen, finished = knapsack.heaviest(weights[paid], share[paid], room, MOST_TURNS)
+        chosen, finished = knapsack.heaviest(weights[paid], share[paid], room, MOST_ITERATIONS)
         if not finished:
             return None
         support = np.sort(np.concatenate([held, free, paid[chosen]]))
-        # The price of what is left of the budget: the weight per share of the first that does not fit.
+        # The price of the budget: the weight per share of the first element that does not fit.
         in_turn = paid[np.argsort(-weights[paid] / share[paid], kind="stable")]
         first = np.searchsorted(np.cumsum(share[in_turn]), room, side="right")
         price = weights[in_turn[first]] / share[in_turn[first]] if first < len(in_turn) else 0.0
@@ -230,7 +227,6 @@ class Knapsack(IndependenceSystem):
 
 
 def _read_costs(costs: Any) -> tuple[FloatArray, list[str] | None]:
-    """Return what elements cost, one row per budget, and their names if they have any."""
     if hasattr(costs, "columns"):
         raise TypeError(
             "costs must be numbers, one for each element, got a frame: hand in one of its columns, or for "
@@ -255,7 +251,6 @@ def _read_costs(costs: Any) -> tuple[FloatArray, list[str] | None]:
 
 
 def _positions(keys: list[Any]) -> list[Any]:
-    """Return keys that are no names in the order of the elements: they must be positions."""
     if set(keys) != set(range(len(keys))):
         raise ValueError(
             f"costs must be by name (strings) or by position (0 to {len(keys) - 1}, each once), got some for "

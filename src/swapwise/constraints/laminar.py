@@ -15,7 +15,7 @@ from swapwise.kernels import nested
 from swapwise.moves import NOTHING, MoveList
 from swapwise.override import override
 
-# Weights that are looked at to find about how large the largest are.
+# Weights sampled to estimate how large the largest are.
 SAMPLE = 4000
 
 
@@ -104,12 +104,7 @@ class Laminar(Matroid):
 
     @classmethod
     def of_tree(cls, tree: LaminarTree) -> Laminar:
-        """Return the limits that a tree of sets states.
-
-        >>> from swapwise import Uniform
-        >>> Laminar.of_tree(Uniform(4, 3).truncate(2).laminar_tree()).rank()
-        2
-        """
+        """Return the limits that a tree of sets states."""
         laminar = object.__new__(Laminar)
         laminar.n, laminar._tree, laminar._levels = len(tree.leaf), tree, _levels_of(tree.parent)
         return laminar
@@ -140,12 +135,11 @@ class Laminar(Matroid):
         return f"{chosen} of {self._called(missed[0])}, of which at least {least} must be chosen"
 
     def _called(self, node: int) -> str:
-        """Return what to call a set in messages."""
         return f"set number {node - 1}" if node else "the elements"
 
     @override
     def completed(self, support: IndexArray, weights: FloatArray) -> IndexArray:
-        # With no more places than are in demand, all that fits is what lower limits ask for.
+        # With no more places than are in demand, only elements that lower limits need fit.
         limited = self._with_places(self.demand(support))
         return limited.extend(support, np.argsort(-weights, kind="stable"))
 
@@ -159,7 +153,6 @@ class Laminar(Matroid):
         return int(max(self._sums(support)[0], self._tree.at_least[0]))
 
     def _with_places(self, size: int) -> Laminar:
-        """Return the same limits with another one on all elements."""
         return self.of_tree(self._tree._replace(capacity=np.append(size, self._tree.capacity[1:])))
 
     @override
@@ -191,10 +184,10 @@ class Laminar(Matroid):
         return below[self._tree.end] - below[:-1]
 
     def _blockers(self, support: IndexArray) -> tuple[IndexArray, IndexArray]:
-        """Return of every node the full set that keeps newcomers out, and the one that keeps places.
+        """Return two nodes for every node, -1 for none: the blocker of newcomers, and the keeper of places.
 
-        The first is the smallest full set around, unless a smaller one has places kept for newcomers. The
-        second is the smallest one around whose demand is no lower when an element goes. -1 stands for none.
+        The blocker is the smallest full set around, unless a smaller one has places kept for newcomers. The
+        keeper is the smallest set around whose demand is no lower when an element is dropped.
         """
         sums, least = self._sums(support), self._tree.at_least
         if not self.has_lower_limits:
@@ -205,14 +198,13 @@ class Laminar(Matroid):
         return blocker, self._next_up((least > 0) & (sums <= least))
 
     def _next_up(self, marked: BoolArray) -> IndexArray:
-        """Return of every node the first marked one on the way up from it, itself included, or -1."""
+        """Return for every node the first marked one on its way up, itself included, or -1."""
         found = np.where(marked, np.arange(len(marked)), -1)
         for nodes in self._levels[1:]:
             found[nodes] = np.where(marked[nodes], nodes, found[self._tree.parent[nodes]])
         return found
 
     def _holds(self, nodes: IndexArray, others: IndexArray) -> BoolArray:
-        """Return which nodes hold which others; arrays are broadcast."""
         return (others >= nodes) & (others < self._tree.end[nodes])
 
     def _making_room(
@@ -220,7 +212,7 @@ class Laminar(Matroid):
     ) -> BoolArray:
         """Return which elements of the support make room in which nodes, as (nodes, support).
 
-        They are in the set that keeps newcomers out, and no smaller set without the newcomer keeps the place.
+        They are in the set that blocks newcomers, and no smaller set without the newcomer keeps the place.
         """
         leaving, blocking = self._tree.leaf[support], np.maximum(blocker[nodes], 0)[:, None]
         makes_room = self._holds(blocking, leaving)
@@ -272,7 +264,7 @@ class Laminar(Matroid):
 
     @override
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
-        # The greedy algorithm, by turns: it is seldom that any but the heaviest elements are looked at.
+        # The greedy algorithm, in rounds: mostly the heaviest elements suffice.
         rest = np.where(self.addable(held), weights, 0.0)
         support, turn = held, 2 * self._rank + 32
         while True:
@@ -303,7 +295,7 @@ class Laminar(Matroid):
     def _prices(
         self, droppable: IndexArray, weights: FloatArray, blocker: IndexArray, keeper: IndexArray
     ) -> FloatArray:
-        """Return what the cheapest element weighs that makes room in each node; 0 if there is room."""
+        """Return the weight of the cheapest element that makes room in each node; 0 if there is room."""
         parent, nodes = self._tree.parent, np.arange(len(blocker))
         cheapest = np.full(len(nodes), np.inf)
         np.minimum.at(cheapest, self._tree.leaf[droppable], weights[droppable])
@@ -317,7 +309,7 @@ class Laminar(Matroid):
         return price
 
     def _kept_out(self, incoming: FloatArray, blocker: IndexArray, keeper: IndexArray) -> FloatArray:
-        """Return what the heaviest element weighs that would come in if one of each node went."""
+        """Return the weight of the heaviest element that could be added if one of each node were dropped."""
         parent, nodes = self._tree.parent, np.arange(len(blocker))
         heaviest, own = np.zeros((2, len(nodes)))
         np.maximum.at(heaviest, self._tree.leaf, incoming)
@@ -350,7 +342,7 @@ class Laminar(Matroid):
 
 
 def _about(count: int, weights: FloatArray) -> float:
-    """Return a number that about ``count`` of the weights, or more, are not below: a sample tells."""
+    """Return a number that about ``count`` of the weights, or more, are not below, from a sample."""
     sample = weights[:: max(1, len(weights) // SAMPLE)]
     place = len(sample) * count // max(1, len(weights)) + 2
     return float(np.partition(sample, -place)[-place]) if place <= len(sample) else -np.inf
@@ -369,7 +361,6 @@ def _read_limits(n: int, limits: Iterable[tuple[Iterable[int], int]]) -> tuple[l
 
 
 def _levels_of(parent: IndexArray) -> list[IndexArray]:
-    """Return the nodes of a tree by their depth, the root first."""
     depth, above = np.zeros(len(parent), dtype=np.intp), np.arange(len(parent))
     while above.any():
         depth += above > 0

@@ -1,4 +1,4 @@
-"""Moves beyond one for one, under constraints of any kind: searched part by part, or listed."""
+"""Moves beyond one for one, under constraints of any kind: built unit by unit, or listed."""
 
 from __future__ import annotations
 
@@ -19,40 +19,37 @@ from swapwise.override import override
 if TYPE_CHECKING:
     from swapwise.constraints.base import Constraint
 
-# A family that is asked about sets one by one is asked about at most this many moves per level.
-MOST_ASKED = 20_000
+# Limit on the moves per level, for families that test sets one by one.
+MOST_TESTED = 20_000
 
 #: Scores of moves that only fall when more is dropped
 Scores = Callable[[MoveList], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class _Level:
-    """Moves that are put together: what each adds, the units it drops so far, and all that is dropped."""
+class _PartialMoves:
+    """Moves under construction: what each adds, the unit it dropped last, and all that is dropped so far."""
 
-    bundle: IndexArray  # row of what is added
-    last: IndexArray  # the last unit
+    bundle: IndexArray  # the row of what is added
+    last: IndexArray
     moves: MoveList
 
-    def take(self, rows: IndexArray) -> _Level:
-        return _Level(self.bundle[rows], self.last[rows], self.moves.take(rows))
+    def take(self, rows: IndexArray) -> _PartialMoves:
+        return _PartialMoves(self.bundle[rows], self.last[rows], self.moves.take(rows))
 
 
 class LargerMoves(ListedLater):
-    """All moves that add one element, with what it lacks, and drop more than one, or bring more than one.
+    """All moves that add one element, with its missing predecessors, and add or drop several in all.
 
     A move drops all chosen elements that exclude what is added, and besides up to ``most_units`` units (two,
     for most families), or as many as it adds elements: as few as make room. A unit is a chosen element with
-    all that needs it, or by itself if what is added can take its place, or what a family drops as a whole,
-    such as the chosen elements of a group (:class:`~swapwise.FewGroups`).
+    all that depend on it, or by itself if an added element can replace it, or a set that a family drops as a
+    whole, such as the chosen elements of a group (:class:`~swapwise.FewGroups`).
 
-    Larger drops score less. So :meth:`search` puts moves together unit by unit, and looks no further where a
-    part scores too little.
+    Larger drops score less. So :meth:`search` builds moves unit by unit, and prunes where a part scores too
+    little.
 
     >>> from swapwise import Knapsack
-    >>> moves = LargerMoves(Knapsack([1.0, 1.0, 2.0, 9.0], 3.0), np.array([0, 1]))
-    >>> list(moves.moves())
-    []
     >>> list(LargerMoves(Knapsack([1.0, 1.0, 2.0, 3.0], 3.0), np.array([0, 1])).moves())
     [Move(added=(3,), dropped=(0, 1))]
     """
@@ -98,7 +95,7 @@ class LargerMoves(ListedLater):
     def search(self, scores: Scores, least: float | FloatArray) -> Iterator[tuple[MoveList, FloatArray]]:
         """Yield moves that score more than ``least``, with their scores.
 
-        ``least`` may have a number for each row of what is added, and may be raised on the way.
+        ``least`` may have a number for each row of what is added, and may be raised while the generator runs.
         """
         level = self._nothing_dropped()
         for depth in range(-1, 1 + max(self.constraint.most_units, self._added.shape[1])):
@@ -115,19 +112,18 @@ class LargerMoves(ListedLater):
                 return
             level = self._without_excluded(level) if depth < 0 else self._with_more_units(level)
 
-    def _least_of(self, level: _Level, least: float | FloatArray) -> float | FloatArray:
+    def _least_of(self, level: _PartialMoves, least: float | FloatArray) -> float | FloatArray:
         return least[level.bundle] if isinstance(least, np.ndarray) and least.ndim else least
 
     @staticmethod
     def _are_larger(moves: MoveList) -> BoolArray:
-        """Return which moves are more than one for one."""
         return ((moves.added >= 0).sum(axis=1) > 1) | ((moves.dropped >= 0).sum(axis=1) > 1)
 
     # -- what is added ------------------------------------------------------------------------------
 
     @cached_property
     def _added(self) -> IndexArray:
-        """What moves add, one row each, padded; sorted."""
+        """The elements that moves add, one row per set, padded and sorted."""
         constraint, support = self.constraint, self.support
         possible = constraint.joinable(constraint.forced)
         possible[support] = False
@@ -147,40 +143,40 @@ class LargerMoves(ListedLater):
 
     @cached_property
     def _units(self) -> IndexArray:
-        """What is dropped together, one row each, padded."""
-        single = np.append(self.constraint.droppable(self.support), np.array([*self._replaceable], np.intp))
+        """The elements that are dropped together, one row per unit, padded."""
+        single = np.append(self.constraint.droppable(self.support), np.array([*self._substitutes], np.intp))
         return padded([*np.unique(single)[:, None], *self.constraint._units(self.support)])
 
     @cached_property
-    def _replaceable(self) -> dict[int, IndexArray]:
-        return self.constraint._replaceable(self.support)
+    def _substitutes(self) -> dict[int, IndexArray]:
+        return self.constraint._substitutes(self.support)
 
     @cached_property
     def _may_drop(self) -> BoolArray:
-        """Which rows of what is added go with which units: all, but what others need is to be replaced."""
+        """Which units (columns) may be dropped for which added sets (rows): those needed only if replaced."""
         may_drop = np.ones((len(self._added), len(self._units)), dtype=bool)
         is_single = (self._units >= 0).sum(axis=1) == 1
         for unit in np.flatnonzero(is_single):
-            takers = self._replaceable.get(int(self._units[unit, 0]))
+            takers = self._substitutes.get(int(self._units[unit, 0]))
             if takers is not None:
                 takes = np.zeros(self.constraint.n + 1, dtype=bool)  # one more for padding to find
                 takes[takers] = True
                 may_drop[:, unit] = takes[self._added].any(axis=1)
         return may_drop
 
-    def _nothing_dropped(self) -> _Level:
+    def _nothing_dropped(self) -> _PartialMoves:
         added = self._added
         nothing = np.empty((len(added), 0), dtype=np.intp)
-        return _Level(np.arange(len(added)), np.full(len(added), -1), MoveList(added, nothing))
+        return _PartialMoves(np.arange(len(added)), np.full(len(added), -1), MoveList(added, nothing))
 
-    def _without_excluded(self, level: _Level) -> _Level:
-        """Return the moves with all chosen elements dropped that no set has beside what is added."""
+    def _without_excluded(self, level: _PartialMoves) -> _PartialMoves:
+        """Return the moves with all chosen elements dropped that what is added excludes."""
         chosen = np.setdiff1d(self.support, self.constraint.forced)
         excludes = np.zeros((len(level.bundle), len(chosen)), dtype=bool)
         for column in level.moves.added.T:
             there = np.flatnonzero(column >= 0)
             excludes[there] |= self.constraint._excludes(column[there], chosen)
-        if not self.constraint.hereditary:  # what needs them goes with them, unless newcomers will do as well
+        if not self.constraint.hereditary:  # dependants go as well, unless newcomers supply them
             for row in np.flatnonzero(excludes.any(axis=1)):
                 added = level.moves.added[row]
                 whole = np.union1d(self.support, added[added >= 0])
@@ -188,14 +184,14 @@ class LargerMoves(ListedLater):
                 excludes[row] = ~np.isin(chosen, kept)
         width = int(excludes.sum(axis=1).max(initial=0))
         dropped = left_aligned(np.where(excludes, chosen, NOTHING), width)
-        return _Level(level.bundle, level.last, MoveList(level.moves.added, dropped))
+        return _PartialMoves(level.bundle, level.last, MoveList(level.moves.added, dropped))
 
-    def _with_more_units(self, level: _Level) -> _Level:
+    def _with_more_units(self, level: _PartialMoves) -> _PartialMoves:
         """Return the moves with one more unit dropped, in the order of units."""
         units = self._units
         count = len(units) - 1 - level.last
-        if type(self.constraint)._feasible is _asked_one_by_one():
-            count = count[np.cumsum(count) <= MOST_ASKED]
+        if type(self.constraint)._feasible is _test_of_each():
+            count = count[np.cumsum(count) <= MOST_TESTED]
         row = np.repeat(np.arange(len(count)), count)
         unit = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + level.last[row] + 1
         allowed = self._may_drop[level.bundle[row], unit]
@@ -208,10 +204,10 @@ class LargerMoves(ListedLater):
         more = np.where(is_new, units[unit], NOTHING)
         both = np.hstack([dropped[fresh], more])
         both = left_aligned(both, int((both >= 0).sum(axis=1).max(initial=0)))
-        return _Level(level.bundle[row], unit, MoveList(level.moves.added[row], both))
+        return _PartialMoves(level.bundle[row], unit, MoveList(level.moves.added[row], both))
 
 
-def _asked_one_by_one() -> object:
-    from swapwise.constraints.base import Constraint
+def _test_of_each() -> object:
+    from swapwise.constraints.base import Constraint  # which imports this module
 
     return Constraint._feasible

@@ -76,9 +76,9 @@ class LinearMatroid(Matroid):
 
     @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
-        # Both answers are distances, so they are judged alike: from the span of all of X (can j be
-        # added?), and from the span of X - i. With A_X = QR the latter has one more direction, row i
-        # of R⁻¹Qᵀ: it is orthogonal to all of X but i.
+        # Both tests are of distances: from the span of all of X (can j be added?), and from the span of
+        # X - i. With A_X = QR the latter leaves one more direction, row i of R⁻¹Qᵀ: it is orthogonal to all
+        # of X but i.
         basis, triangle = np.linalg.qr(self._columns[:, support])
         inside, outside = self._projected(basis)
         directions = scipy.linalg.solve_triangular(triangle, np.eye(len(support)))
@@ -96,7 +96,7 @@ class LinearMatroid(Matroid):
         return addable
 
     def _projected(self, basis: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what of each column lies along a basis, and the length of the rest."""
+        """Return the coefficients of each column along a basis, and the length of the rest."""
         inside = basis.T @ self._columns
         return inside, np.linalg.norm(self._columns - basis @ inside, axis=0)
 

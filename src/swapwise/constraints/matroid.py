@@ -1,4 +1,4 @@
-"""What all matroids share: ranks, the grid of swaps, and their minors."""
+"""The base class of matroids: ranks, the grid of swaps, and minors."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from swapwise.override import override
 if TYPE_CHECKING:
     from swapwise.constraints.laminar import Laminar
 
-# Swaps whose weights are looked at in one go: numbers, eight bytes each.
+# Swaps whose weights are compared at a time, eight bytes each.
 LARGEST_GRID = 1_000_000
 
 
 class Matroid(IndependenceSystem):
     """An independence system in which all maximal subsets of any set have the same size.
 
-    A new family only has to write ``_is_independent``. Swaps are then found by asking it; override
-    ``_swap_mask`` where they can be had for all pairs at once, and ``extend`` where a base can be grown
-    faster than by one question per element.
+    A new family only has to write ``_is_independent``. Swaps are then found by testing each; override
+    ``_swap_mask`` where there is a faster way for all pairs at once, and ``extend`` where a base can be grown
+    faster than by one test per element.
 
     See Also
     --------
@@ -99,7 +99,7 @@ class Matroid(IndependenceSystem):
 
     @cached_property
     def _nested(self) -> Laminar | None:
-        """The sets that hold all that is forced in, as limits on nested sets, if that is what they are."""
+        """The equivalent limits on nested sets, if there are any."""
         from swapwise.constraints.laminar import Laminar
 
         tree = self.laminar_tree()
@@ -169,8 +169,7 @@ class Matroid(IndependenceSystem):
     def _truncated(self, size: int) -> Matroid:
         """Return the sets that meet all lower limits with at most ``size`` elements, and their subsets.
 
-        Of those that have no more than ``size`` elements, not all could be completed any more. Only matroids
-        with lower limits are asked.
+        Called with lower limits only: not all sets of at most ``size`` elements could be completed then.
         """
         raise NotImplementedError
 
@@ -211,6 +210,5 @@ class Matroid(IndependenceSystem):
 
 
 def require_single_swaps(q: int) -> None:
-    """Refuse any q but 1: under one matroid, one-for-one swaps are the neighbourhood."""
     if q != 1:
         raise ValueError(f"a single matroid is searched by one-for-one swaps, q = 1; got q = {q}")

@@ -1,4 +1,4 @@
-"""Families of which only a test for their sets is known: what they share, and the matroids among them."""
+"""Families known only by a test of their sets: the base class, and the matroids among them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,12 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.override import override
 
-# Answers that are kept, so that no set is asked about twice in a row of searches: some 10 MB.
+# Answers that are kept, so that no set is tested twice in a series of searches: some 10 MB.
 MOST_REMEMBERED = 65_536
 
 
 class Oracle(IndependenceSystem):
-    """A family given by a function, which is asked about a set once, and has to answer the same every time.
-
-    >>> from swapwise import OracleMatroid, OracleSystem
-    >>> issubclass(OracleMatroid, Oracle), issubclass(OracleSystem, Oracle)
-    (True, True)
-    """
+    """A family given by a function, which is called once per set, and has to be deterministic."""
 
     _axioms: Axioms
 
@@ -39,23 +34,21 @@ class Oracle(IndependenceSystem):
         return f"{type(self).__name__}(n={self.n}, {getattr(self._oracle, '__name__', self._oracle)!s})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the answers behind: they can be asked for again."""
-        return self.__dict__ | {"_answers": {}}
+        return self.__dict__ | {"_answers": {}}  # they can be computed again
 
     @override
     def _is_independent(self, support: IndexArray) -> bool:
         return self._allows(tuple(support.tolist()))
 
     def _allows(self, elements: tuple[int, ...]) -> bool:
-        """Return whether sorted elements are independent."""
         known = self._answers.get(elements)
         if known is None:
             if len(self._answers) >= MOST_REMEMBERED:
                 self._answers.clear()
-            known = self._answers[elements] = self._asked(elements)
+            known = self._answers[elements] = self._call(elements)
         return known
 
-    def _asked(self, elements: tuple[int, ...]) -> bool:
+    def _call(self, elements: tuple[int, ...]) -> bool:
         answer = self._oracle(np.array(elements, dtype=np.intp))
         if not isinstance(answer, (bool, np.bool_)):
             raise TypeError(
@@ -80,7 +73,7 @@ class OracleMatroid(Oracle, Matroid):
     ------
     ValueError
         If an axiom is broken, with the sets that break it. Up to 12 elements all sets are verified. Beyond,
-        some 4000 questions verify pairs and random exchanges, and every set that a search meets is looked at;
+        some 4000 questions verify pairs and random exchanges, and every set that a search meets is checked;
         what was not verified is named by ``assumptions``, and by every certificate that rests on it.
 
     See Also

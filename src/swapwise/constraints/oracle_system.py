@@ -19,11 +19,11 @@ from swapwise.moves import MoveBatch, MoveList
 from swapwise.override import override
 
 # Sets tried beyond single drops, for one element and for all that might be added: the first finds every
-# minimal drop from sets of up to eight, the second keeps a look at all moves within a second if the function
+# minimal drop from sets of up to eight, the second limits the time for all moves to a second if the function
 # takes microseconds.
 MOST_TRIED, MOST_TRIED_IN_ALL = 256, 50_000
 
-# Elements whose subsets are all asked about, for a bound on weights: 1024 questions per block, once.
+# Elements whose subsets are all tested, for a bound on weights: 1024 questions per block, once.
 BLOCK = 10
 
 Drops = tuple[int, ...]
@@ -34,8 +34,8 @@ class OracleSystem(Oracle):
 
     Moves add one element and drop the least that must go: all inclusion-minimal sets of chosen elements that
     make room for it where they are few, else all single elements that do and some larger sets. There is no
-    theorem on such a search; ``result.guarantee`` has what is certain of its answer, and ``certify`` and
-    ``exact`` prove what they prove by bounds that hold for every downward-closed family. With ``p``, moves
+    theorem on such a search; ``result.guarantee`` bounds how good its answer is from the run itself, and
+    ``certify`` and ``exact`` use bounds that hold for every downward-closed family. With ``p``, moves
     add up to q elements and drop up to ``pq − q + 1``, all that do, and ``result.guarantee`` has the theorem.
 
     Parameters
@@ -46,11 +46,12 @@ class OracleSystem(Oracle):
         Gets a sorted integer array and returns True or False, for the same set always the same. ∅ has to be
         independent, and every subset of an independent set.
     size : int, optional
-        Allow no more elements than this; the function is not asked about larger sets. Proofs are much faster
+        Allow no more elements than this; the function is not called for larger sets. Proofs are much faster
         if it is small.
     p : int, optional
         Say that the family is a p-exchange system, as the paper's Definition 3 has it (:func:`smallest_p`).
-        Moves are then the paper's, with ``q=`` of :func:`maximize`, and its theorems hold.
+        Moves are then the paper's, with ``q=`` of :func:`maximize`, and its theorems hold. With p = 1 it is a
+        matroid, and q is 1.
 
     Raises
     ------
@@ -174,7 +175,7 @@ class OracleSystem(Oracle):
                 yield element, self._drops(support, element, most)
 
     def _drops(self, support: IndexArray, element: int, most: int) -> list[Drops]:
-        """Return minimal sets to drop for an element: all of them, if at most ``most`` sets tell."""
+        """Return the minimal sets to drop for an element: all, if ``most`` tests suffice."""
         chosen = support.tolist()
         if self._fits(*chosen, element):
             return [()]
@@ -195,7 +196,7 @@ class OracleSystem(Oracle):
         return sorted({(e,) for e in alone} | set(found))
 
     def _dropped(self, support: IndexArray, first: list[int], order: list[int]) -> Drops:
-        """Return what is dropped if each element in turn is kept that fits beside those before it."""
+        """Return the drop that keeps each element of the order in turn that fits beside those before it."""
         kept = {*self._grown(first, order), *self.forced.tolist()}
         return tuple(element for element in support.tolist() if element not in kept)
 
@@ -219,7 +220,7 @@ class OracleSystem(Oracle):
         return MaxWeight.below(self._bound(value, clock), self._improved_greedy(value, clock), weights)
 
     def _improved_greedy(self, value: FloatArray, clock: Clock) -> IndexArray:
-        """Return the greedy set, after each element was tried for the least valuable that must go for it."""
+        """Return the greedy set, improved by trying each element for the least valuable it excludes."""
         in_turn = np.argsort(-value, kind="stable")[: np.count_nonzero(value)].tolist()
         chosen: list[int] = []
         with suppress(OutOfTime):
@@ -238,8 +239,8 @@ class OracleSystem(Oracle):
     def _bound(self, value: FloatArray, clock: Clock) -> float:
         """Return a weight that no independent set exceeds; no value is negative.
 
-        A set has in each block of elements no more than a max-weight subset of that block, and in all no more
-        than the ``size`` largest values.
+        In each block of elements, a set weighs no more than a max-weight subset of the block, and in all no
+        more than the ``size`` largest values.
         """
         largest = float(np.sort(value)[::-1][: self.size].sum())
         if "_blocks" not in self.__dict__ and clock.left() < SECONDS:
@@ -279,7 +280,6 @@ class OracleSystem(Oracle):
 
 
 def _listed(ways: Iterable[tuple[int, list[Drops]]]) -> MoveList:
-    """Return moves as a list, in the order in which they come."""
     pairs = [(element, drop) for element, drops in ways for drop in drops]
     width = max((len(drop) for _, drop in pairs), default=1)
     dropped = np.full((len(pairs), width), -1, dtype=np.intp)

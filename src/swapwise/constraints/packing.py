@@ -107,7 +107,7 @@ class PackingSystem(IndependenceSystem):
         excluded = np.setdiff1d(self.forced, kept)
         if len(excluded):
             raise ValueError(f"element {excluded[0]} is forced in, so it must be among the elements to keep")
-        # What is forced out goes to a group without a place.
+        # Elements that are forced out go to a group without a place.
         groups = self._groups.copy()
         groups[np.setdiff1d(np.arange(self.n), kept), 0] = len(self._capacity)
         other = copy(self)
@@ -128,7 +128,7 @@ class PackingSystem(IndependenceSystem):
         return bool((self._room(support) >= 0).all())
 
     def _room(self, support: IndexArray) -> IndexArray:
-        """Return the places that each group has left, and one more entry for padding to find: endless."""
+        """Return the places that each group has left, and an endless entry for padding to find."""
         taken = self._groups[support]
         counts = np.bincount(taken[taken >= 0], minlength=len(self._capacity))
         return np.append(self._capacity - counts, np.iinfo(np.intp).max // 2)
@@ -213,11 +213,9 @@ class PackingSystem(IndependenceSystem):
         return int(np.minimum(wanted, self._capacity).sum())
 
     def _widths(self, q: int) -> tuple[int, int]:
-        """Return how many elements a move adds and drops at most."""
         return q, self.p * q - q + 1
 
     def _candidates(self, support: IndexArray) -> IndexArray:
-        """Return what is not chosen and could be."""
         candidate = self.addable(np.empty(0, dtype=np.intp))
         candidate[support] = False
         return np.flatnonzero(candidate)
@@ -242,7 +240,7 @@ class PackingSystem(IndependenceSystem):
             yield from batched(self._adding(support, size, q, possible), *self._widths(q))
 
     def _circuits(self, support: IndexArray, candidates: IndexArray) -> Circuits:
-        """Return what stands in the way of candidates: the groups that are full."""
+        """Return the circuits of candidates: the groups that are full."""
         places = Members.of(np.arange(len(support)), self._groups[support], self._room(support))
         is_open = np.zeros(self.n, dtype=bool)
         is_open[candidates] = True
@@ -269,9 +267,9 @@ class PackingSystem(IndependenceSystem):
     ) -> tuple[IndexArray, IndexArray]:
         """Return all minimal drops as (row of ``slots``, elements dropped), in order.
 
-        A slot is one group of one added element, and ``excess`` what that group would hold too much.
-        From slot to slot, each row with an excess branches to all members that may go for it: every
-        drop that will do is reached, since it holds a member of each group that is over full.
+        A slot is one group of one added element, and ``excess`` the number of elements too many in that
+        group. From slot to slot, each row with an excess branches over the members that may be dropped for
+        it: every sufficient drop is reached, since it holds a member of each group that is over full.
         """
         most = self._widths(q)[1]
         row = np.arange(len(slots))
@@ -310,7 +308,7 @@ class PackingSystem(IndependenceSystem):
         yield from cheapest_in_each(lists, cost, *self._widths(q))
 
     def _cheapest_for_each(self, support: IndexArray, candidates: IndexArray, cost: FloatArray) -> IndexArray:
-        """Return the cheapest drop for each single candidate: it depends on its full groups only.
+        """Return the cheapest drop for each single candidate, which depends on its full groups only.
 
         If no chosen element is in two of these groups, it is the cheapest member of each.
         """
@@ -404,14 +402,7 @@ class PackingSystem(IndependenceSystem):
 
 @dataclass(frozen=True)
 class Members:
-    """The chosen elements, group by group, and the places that are left.
-
-    >>> members = Members.of(np.array([3, 7]), groups=np.array([[0, 1], [1, -1]]), room=np.array([1, 0, 99]))
-    >>> members.count(np.array([0, 1, -1]))
-    array([1, 2, 0])
-    >>> members.member(np.array([1, 1]), place=np.array([0, 1]))
-    array([3, 7])
-    """
+    """The chosen elements, group by group, and the places that are left."""
 
     room: IndexArray  # the places that each group has left; one more entry for padding
     start: IndexArray  # where the members of each group begin
@@ -419,14 +410,13 @@ class Members:
 
     @classmethod
     def of(cls, support: IndexArray, groups: IndexArray, room: IndexArray) -> Members:
-        """Sort the support by its groups, one row of them for each element and padded with -1."""
+        """Sort the support by its groups, given one row per element and padded with -1."""
         flat = groups.ravel()
         order = np.argsort(flat, kind="stable")[(flat < 0).sum() :]
         start = np.searchsorted(flat[order], np.arange(len(room) + 1))
         return cls(room, start, np.repeat(support, groups.shape[1])[order])
 
     def count(self, groups: IndexArray) -> IndexArray:
-        """Return how many members the groups have; padding has none."""
         return np.append(np.diff(self.start), 0)[groups]
 
     def member(self, groups: IndexArray, place: IndexArray) -> IndexArray:
@@ -435,7 +425,7 @@ class Members:
         return np.append(self.members, NOTHING)[np.minimum(where, len(self.members))]
 
     def cheapest(self, cost: FloatArray) -> IndexArray:
-        """Return the cheapest member of each group, and nothing for padding; ties go to the smallest."""
+        """Return the cheapest member of each group, -1 for padding; ties go to the smallest."""
         group = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
         order = np.lexsort([self.members, cost[self.members], group])
         cheapest = np.full(len(self.room), NOTHING, dtype=np.intp)

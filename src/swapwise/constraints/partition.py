@@ -98,7 +98,6 @@ class Partition(Laminar):
         self._set_groups(group)
 
     def _check_lower_limits(self, n_elements: IndexArray) -> None:
-        """Refuse lower limits that no set meets."""
         for label, there_are in zip(self.labels, n_elements.tolist(), strict=True):
             least, most = self.at_least[label], self.capacity[label]
             if least > most:
@@ -219,13 +218,11 @@ class Partition(Laminar):
 
 
 def _in_short(limits: dict[Hashable, int]) -> int | dict[Hashable, int]:
-    """Return the one limit that all labels have, or else all limits."""
     different = set(limits.values())
     return different.pop() if len(different) == 1 else limits
 
 
 def read_labels(labels: Any, what: str = "labels") -> tuple[list[Hashable], list[str] | None]:
-    """Return the labels in order, and the names of what they label if those came along."""
     if isinstance(labels, str) or not isinstance(labels, Iterable) or hasattr(labels, "columns"):
         raise TypeError(
             f"{what} must be a flat collection with one label for each element, got a {type(labels).__name__}"
@@ -312,7 +309,6 @@ def _for_all(limit: Any, names: list[Hashable], what: str) -> dict[Hashable, int
 
 
 def read_capacity(capacity: Any, names: list[Hashable]) -> dict[Hashable, int]:
-    """Return the capacity of each label, from a number for all or a mapping."""
     if not hasattr(capacity, "keys"):
         return _for_all(capacity, names, "capacity")
     unused = set(capacity.keys()) - set(names)

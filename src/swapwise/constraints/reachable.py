@@ -1,4 +1,4 @@
-"""The q-reachable sets of a p-exchange system of which only a test for its sets is known."""
+"""The q-reachable sets of a p-exchange system that is known only by a test of its sets."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from swapwise.moves import MoveList
 if TYPE_CHECKING:
     from swapwise.constraints.base import Constraint
 
-# Sets that are asked about for one batch of moves: searches look at the clock between batches.
-ASKED_PER_BATCH = 10_000
+# Sets tested for one batch of moves: searches look at the clock between batches.
+TESTED_PER_BATCH = 10_000
 
 Elements = frozenset[int]
 
@@ -27,15 +27,8 @@ class Reachable:
     These are the q-reachable sets of a p-exchange system (Definition 11 of the paper), without those that
     drop more than another that adds the same. No move is left out: the theorems on local search hold.
 
-    What is dropped hits every circuit that the newcomers close, so that drops branch over the elements of
-    one circuit after the other (Reiter 1987).
-
-    >>> from swapwise import OracleSystem
-    >>> def apart(support):
-    ...     return 6 not in support or {0, 2, 4}.isdisjoint(support.tolist())
-    >>> system = OracleSystem(7, apart, p=3)
-    >>> [list(batch.moves()) for batch in Reachable(system, np.array([0, 1, 2, 3, 4, 5]), q=1).batches()]
-    [[Move(added=(6,), dropped=(0, 2, 4))]]
+    Drops are the minimal hitting sets of the circuits that the newcomers close, found by branching over the
+    elements of one circuit after the other (Reiter 1987).
     """
 
     def __init__(
@@ -46,7 +39,7 @@ class Reachable:
         self._forced = frozenset(system.forced.tolist())
         self._support = frozenset(support.tolist())
         outside = np.setdiff1d(np.arange(system.n) if candidates is None else candidates, support)
-        self._asked = 0
+        self._n_tested = 0
         self._candidates = [e for e in outside.tolist() if self._allows(self._forced | {e})]
 
     def batches(self) -> Iterator[MoveList]:
@@ -57,9 +50,9 @@ class Reachable:
                 if self._allows(self._forced.union(added)):
                     drops = sorted(map(sorted, self._drops(frozenset(added))))
                     listed += [(np.array(added), np.array(drop, dtype=np.intp)) for drop in drops]
-                if self._asked >= ASKED_PER_BATCH:
+                if self._n_tested >= TESTED_PER_BATCH:
                     yield self._as_list(listed)
-                    listed, self._asked = [], 0
+                    listed, self._n_tested = [], 0
             yield self._as_list(listed)
 
     def _as_list(self, moves: list[tuple[IndexArray, IndexArray]]) -> MoveList:
@@ -90,12 +83,12 @@ class Reachable:
         return found
 
     def _circuit(self, chosen: Elements, others: Elements) -> Elements:
-        """Return a minimal part of some chosen elements that is not independent together with others."""
+        """Return a minimal part of some chosen elements that is dependent together with others."""
         for element in sorted(chosen):
             if not self._allows((chosen - {element}) | others):
                 chosen -= {element}
         return chosen
 
     def _allows(self, elements: Elements) -> bool:
-        self._asked += 1
+        self._n_tested += 1
         return self._system._is_independent(np.array(sorted(elements), dtype=np.intp))

@@ -16,96 +16,74 @@ from swapwise.numerics import SUM
 class Region:
     """The independent sets that hold all of ``inside`` and none of ``outside``.
 
-    This is a contraction and a restriction of the constraint, for constraints of every kind: weights do it.
-
-    >>> from swapwise import Uniform
-    >>> whole = Region.of(Uniform(4, 2))
-    >>> part = whole.with_inside(0).with_outside(3)
-    >>> part.max_weight(np.array([1.0, 2.0, 3.0, 4.0]))
-    (array([0, 2]), 4.0...)
+    This is a contraction and a restriction of a constraint of any kind, by way of weights.
     """
 
     constraint: Constraint
-    inside: BoolArray
-    outside: BoolArray
-    #: How long the search for sets of largest weight may take
+    inside: BoolArray  #: elements that every set holds
+    outside: BoolArray  #: elements that no set holds; all others are open
+    #: Time limit of the search for max-weight sets
     clock: Clock = field(default_factory=Clock)
 
     @classmethod
     def of(cls, constraint: Constraint) -> Region:
-        """Return the region of all independent sets that hold the forced elements."""
         inside, outside = np.zeros((2, constraint.n), dtype=bool)
         inside[constraint.forced] = True
         outside[constraint.loops()] = True
         return cls(constraint, inside, outside)
 
     def with_inside(self, elements: int | IndexArray) -> Region:
-        """Return the part whose sets hold ``elements``; what no longer fits is outside."""
         inside = self.inside.copy()
         inside[self.constraint.required(np.atleast_1d(elements))] = True
         return replace(self, inside=inside)._without_hopeless()
 
     def with_outside(self, elements: int | IndexArray) -> Region:
-        """Return the part whose sets do without ``elements``."""
         outside = self.outside.copy()
         outside[elements] = True
         part = replace(self, outside=outside)
         return part if self.constraint.hereditary else part._without_hopeless()
 
     def _without_hopeless(self) -> Region:
-        """Return the same sets, with all outside that none of them can hold."""
+        """Return the same sets, with all elements outside that none of them can hold."""
         fits = self.constraint.joinable(self.held, self.outside)
         return replace(self, outside=self.outside | ~(fits | self.inside))
 
     @property
     def held(self) -> IndexArray:
-        """The elements that every set of the region holds."""
         return np.flatnonzero(self.inside)
 
     @property
     def open(self) -> IndexArray:
-        """The elements that some sets of the region may hold and others not."""
         return np.flatnonzero(~(self.inside | self.outside))
 
     def greedy_set(self, weights: FloatArray) -> IndexArray:
         """Return the greedy set, heaviest elements first; under a matroid its weight is the largest."""
         wanted = np.where(self.outside | self.inside, 0.0, weights)
         order = heaviest_first(wanted)
-        if not self.constraint.hereditary:  # what has no weight may be needed
+        if not self.constraint.hereditary:  # others may need elements without weight
             order = np.append(order, self.open[weights[self.open] == 0])
         return self.constraint.extend(self.held, order)
 
     def max_weight(self, weights: FloatArray) -> tuple[IndexArray, float]:
         """Return a set of large weight, and a weight that no set of the region exceeds.
 
-        ``weights`` are not negative. Out of time, the weight holds all the same, but is larger than need be.
+        ``weights`` are not negative. Out of time, the bound is valid, but larger than need be.
         """
         answer = self.heaviest(weights)
         return answer.support, answer.upper_bound
 
     def heaviest(self, weights: FloatArray) -> MaxWeight:
-        """Return what :meth:`max_weight` does, with all that was found out on the way.
-
-        >>> from swapwise import Uniform
-        >>> Region.of(Uniform(3, 1)).heaviest(np.array([1.0, 2.0, 3.0])).exact
-        True
-        """
+        """Return the set of :meth:`max_weight` with all that is known of it."""
         wanted = np.where(self.outside, -1.0, weights)
         return self.constraint._max_weight_holding(self.held, wanted, self.clock)
 
     def bounds_with_and_without(
         self, weights: FloatArray, answer: MaxWeight | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Return for each element a weight that no set exceeds that has it, and one for those without it.
+        """Return upper bounds on the weight of the sets with each element, and of the sets without it.
 
         Rounding is accounted for. Under a matroid the bounds are met; where no set has the element, or none
-        does without it, the bound is -inf. ``answer`` is that of :meth:`heaviest`, if it is at hand.
-
-        >>> from swapwise import Uniform
-        >>> region = Region.of(Uniform(4, 2)).with_inside(0)
-        >>> with_it, without = region.bounds_with_and_without(np.array([1.0, 2.0, 3.0, 4.0]))
-        >>> with_it.round(6).tolist(), without.round(6).tolist()
-        ([5.0, 3.0, 4.0, 5.0], [-inf, 5.0, 5.0, 4.0])
+        does without it, the bound is -inf. ``answer`` is that of :meth:`heaviest`, if it is known.
         """
         answer = answer or self.heaviest(weights)
         wanted = np.where(self.outside, -1.0, weights)
@@ -117,12 +95,9 @@ class Region:
         return with_it, without
 
     def gains_of_additions(self, weights: FloatArray, answer: MaxWeight) -> FloatArray:
-        """Return what each element would add to a set of the largest weight among others, if one goes for it.
+        """Return the gain in weight of adding each element, with the best drop, to the set of ``answer``.
 
-        >>> from swapwise import Uniform
-        >>> region, weights = Region.of(Uniform(3, 1)), np.array([1.0, 3.0, 2.0])
-        >>> region.gains_of_additions(weights, region.heaviest(np.array([1.0, 0.0, 0.0])))
-        array([0., 2., 1.])
+        This set is one of largest weight for other weights.
         """
         wanted = np.where(self.outside, -1.0, weights)
         gains = self.constraint._bounds_with_and_without(self.held, wanted, answer)[0] - answer.weight
@@ -140,18 +115,12 @@ class Region:
         return np.maximum(weights - self.gains_of_additions(weights, answer), 0.0)
 
     def has(self, support: IndexArray) -> bool:
-        """Return whether an independent set is in the region."""
         chosen = np.zeros(len(self.inside), dtype=bool)
         chosen[support] = True
         return bool(chosen[self.inside].all()) and not chosen[self.outside].any()
 
     def among(self, kept: IndexArray) -> Region:
-        """Return the region in the numbers that some elements have among themselves; others are outside.
-
-        >>> from swapwise import Uniform
-        >>> Region.of(Uniform(4, 2)).with_inside(2).among(np.array([1, 2, 3])).held
-        array([1])
-        """
+        """Return the region of ``constraint.induced(kept)``: all other elements are outside."""
         inside, outside = self.inside[kept], self.outside[kept]
         return replace(self, constraint=self.constraint.induced(kept), inside=inside, outside=outside)
 
@@ -161,12 +130,8 @@ class Region:
         """Return the open elements that every set above the target has, and those that none has.
 
         No set S of the region has a value of more than ``base + Σ_{i∈S} weights_i``; ``weights`` are not
-        negative, and ``answer`` is that of :meth:`heaviest` to them, if it is at hand. This is fixing by
+        negative, and ``answer`` is that of :meth:`heaviest` for them, if it is known. This is fixing by
         reduced cost. If no set at all is above the target, an element may be among both.
-
-        >>> from swapwise import Uniform
-        >>> Region.of(Uniform(4, 2)).fixed_by(np.array([1.0, 2.0, 4.0, 7.0]), base=10.0, target=18.5)
-        (array([3]), array([0]))
         """
         with_it, without = self.bounds_with_and_without(weights, answer)
         is_open = ~(self.inside | self.outside)
@@ -178,16 +143,9 @@ class Region:
     def above(
         self, weights: FloatArray, base: float, target: float, answer: MaxWeight | None = None
     ) -> Region | None:
-        """Return the part that has all sets above the target, with elements fixed as :meth:`fixed_by` says.
+        """Return the part that has all sets above the target, with elements fixed by :meth:`fixed_by`.
 
         None if there is no such set; the region itself if nothing is fixed.
-
-        >>> from swapwise import Uniform
-        >>> region, weights = Region.of(Uniform(4, 2)), np.array([1.0, 2.0, 4.0, 7.0])
-        >>> region.above(weights, base=10.0, target=18.5).open
-        array([1, 2])
-        >>> region.above(weights, base=10.0, target=22.0) is None
-        True
         """
         answer = answer or self.heaviest(weights)
         if base + answer.upper_bound <= target:

@@ -10,9 +10,9 @@ from swapwise.checks import IndexArray
 
 
 def sign_between(names: Sequence[str], power: str = "^") -> str:
-    """Return what stands between the factors of products: what makes products of names of most of them.
+    """Return the sign between the factors of products: ``:``, or a blank as in scikit-learn's names.
 
-    That is ``:``, or a blank as in the names that scikit-learn makes.
+    It is the one that makes products of given names of most names.
 
     >>> sign_between(["a", "b", "a:b"]), sign_between(["a", "b", "a^2", "a b"])
     (':', ' ')
@@ -24,11 +24,7 @@ def sign_between(names: Sequence[str], power: str = "^") -> str:
 
 
 def parents_of_terms(names: list[str], sep: str, power: str) -> dict[str, list[str]]:
-    """Return the parents of terms that their names spell out: the largest others that divide them.
-
-    >>> parents_of_terms(["a", "b", "a:b", "a^2", "a^2:b"], ":", "^")
-    {'a:b': ['a', 'b'], 'a^2': ['a'], 'a^2:b': ['a:b', 'a^2']}
-    """
+    """Return the parents of terms by their names: the largest other terms that divide them."""
     if not sep or not power:
         raise ValueError(f"sep and power must be strings that are not empty, got {sep!r} and {power!r}")
     factors = [_factors(name, sep, power) for name in names]
@@ -50,16 +46,13 @@ def parents_of_powers(powers: IndexArray) -> dict[int, list[int]]:
     """Return the parents of terms by their exponents, one row per term: the largest others that divide them.
 
     A term of degree 0, an intercept, is no parent.
-
-    >>> parents_of_powers(np.array([[1, 0], [0, 1], [1, 1], [2, 0]]))
-    {2: [0, 1], 3: [0]}
     """
     degree = powers.sum(axis=1)
     parents: dict[int, list[int]] = {}
     for term in np.flatnonzero(degree > 1):
         divides = (powers <= powers[term]).all(axis=1) & (degree > 0) & (degree < degree[term])
         below = np.flatnonzero(divides)
-        # Those that divide another of them are its parents, or further up.
+        # Divisors of other divisors are further up.
         own = powers[below]
         inner = (own[:, None, :] <= own[None, :, :]).all(axis=2) & (degree[below][:, None] < degree[below])
         largest = below[~inner.any(axis=1)]

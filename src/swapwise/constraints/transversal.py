@@ -87,8 +87,8 @@ class Transversal(Matroid):
 
     @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
-        # A newcomer takes a slot; who had it moves to another, and so on, until somebody finds an
-        # empty slot (then no element need go) or goes. So the newcomer can replace whomever it reaches.
+        # A newcomer takes a slot; its owner moves to another, and so on along an alternating path, which ends
+        # at an empty slot (then nothing is dropped) or with a drop. A newcomer can replace all it reaches.
         slot = self._match(support)
         pushes = _closure(self._fits[np.ix_(support, slot)])
         reaches = _product(self._fits[:, slot], pushes)
@@ -112,8 +112,8 @@ class Transversal(Matroid):
         owner = np.full(self._fits.shape[1], UNMATCHED, dtype=np.intp)
         owner[self._match(np.asarray(support, dtype=np.intp))] = support
         chosen = set(np.asarray(support).tolist())
-        # Slots from which no empty one can be reached stay so for good: what finds a slot later
-        # gets there without them, since a way through them would have led to it before.
+        # Slots from which no empty one can be reached stay so for good: later augmenting paths avoid them,
+        # since a path through them would have led to the empty slot before.
         dead_ends: set[int] = set()
         for element in order:
             if element not in chosen and self._place(int(element), owner, dead_ends):
@@ -138,7 +138,7 @@ class Transversal(Matroid):
 
 
 def _shift(element: int, slot: int, owner: IndexArray, came_from: dict[int, int]) -> None:
-    """Move everybody on the path that ends in ``slot`` one slot on, and ``element`` to its beginning."""
+    """Move the owners along the path that ends in ``slot`` one slot on, and ``element`` to its beginning."""
     while came_from[slot] != UNMATCHED:
         owner[slot] = owner[came_from[slot]]
         slot = came_from[slot]
@@ -146,7 +146,7 @@ def _shift(element: int, slot: int, owner: IndexArray, came_from: dict[int, int]
 
 
 def _closure(steps: BoolArray) -> BoolArray:
-    """Return what can be reached in any number of steps, by squaring; all steps to oneself are there."""
+    """Return the transitive closure, by squaring; all steps to oneself are there."""
     reached = steps
     while True:
         further = _product(reached, reached)

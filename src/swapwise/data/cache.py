@@ -1,4 +1,4 @@
-"""What was read and computed of the columns of a matrix, kept because searches come back to them."""
+"""Caches of columns of a matrix and of results computed from them, as searches come back to them."""
 
 from __future__ import annotations
 
@@ -17,37 +17,27 @@ from swapwise.data.reductions import Reduction
 # Columns are copied if they are at most one in this many of those that would be read with them.
 ONE_IN = 2
 
-# No more columns than this are known by their triangle, unless more are asked for at once.
+# Limit on the columns known by their triangle, unless more are requested at once.
 MOST_KNOWN = 1000
 
-# This many numbers of each vector are handed out at a time.
+# Numbers of each vector that ``parts`` yields at a time, to save memory.
 NUMBERS_AT_ONCE = 2048
 
-# What is not kept is computed by a function that comes with the request: a cache that held a method of its
-# owner would be garbage together with it, and all its data, until the collector finds out.
+# A function that computes what is not cached comes with the request: a cache that held a method of its owner
+# would make a reference cycle, and keep all data in memory until garbage is collected.
 Compute = Callable[[IndexArray], FloatArray]
 
 
 class VectorCache:
-    """A vector for each of the elements that were asked for last: a column, or its products with all others.
+    """A vector for each of the elements requested last: a column, or its products with all others.
 
-    ``compute`` is asked for what is not known yet: it takes at most ``at_once`` elements, and returns
-    their vectors of length ``width``, one per row. ``room`` is how many vectors are kept, or more if they are
-    asked for together.
-
-    >>> asked, kept = [], VectorCache(4, 10, 2)
-    >>> compute = lambda elements: asked.append(elements.tolist()) or np.eye(4)[elements]
-    >>> kept.of(np.array([2, 0]), compute)
-    array([[0., 0., 1., 0.],
-           [1., 0., 0., 0.]])
-    >>> _ = kept.of(np.array([0, 3]), compute)
-    >>> asked
-    [[2, 0], [3]]
+    ``compute`` is called for unknown vectors: it takes at most ``at_once`` elements, and returns their
+    vectors of length ``width``, one per row. ``room`` vectors are kept, or more if they are requested
+    together.
     """
 
     def __init__(self, width: int, room: int, at_once: int) -> None:
         self._at_once = at_once
-        #: How many vectors are kept
         self.room = max(1, room)
         self._width = width
         self._forget()
@@ -60,31 +50,25 @@ class VectorCache:
         self._lock = Lock()  # searches of one objective may run side by side
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: vectors can be computed again."""
         kept = ("_at_once", "_width", "room")
-        return {name: self.__dict__[name] for name in kept}
+        return {name: self.__dict__[name] for name in kept}  # vectors can be computed again
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Begin with nothing."""
         self.__dict__.update(state)
         self._forget()
 
     def __contains__(self, element: int) -> bool:
-        """Return whether the vector of an element is kept."""
         return element in self._row
 
     def elements(self) -> IndexArray:
-        """Return the elements whose vectors are kept."""
         return np.array(list(self._row), dtype=np.intp)
 
     def of(self, elements: IndexArray, compute: Compute) -> FloatArray:
-        """Return the vectors of some elements, one per row."""
         with self._lock:
             places = self._places(elements, compute)
             return self._rows[places]
 
     def parts(self, elements: IndexArray, compute: Compute) -> Iterator[tuple[slice, FloatArray]]:
-        """Go through the same vectors, a part of each at a time: that takes less memory."""
         for begin in range(0, self._width, NUMBERS_AT_ONCE):
             part = slice(begin, begin + NUMBERS_AT_ONCE)
             with self._lock:
@@ -106,7 +90,6 @@ class VectorCache:
         return [self._row[element] for element in wanted]
 
     def _reserve(self, wanted: int) -> None:
-        """Have room for what is wanted at once."""
         more = wanted - len(self._rows)
         if more > 0:
             self._rows = np.concatenate([self._rows, np.empty((more, self._width))])
@@ -126,16 +109,10 @@ class VectorCache:
 
 
 class GramRows:
-    """Inner products of some columns with all others, where there is room for those of all columns.
+    """Rows of the Gram matrix, where there is room for all of them.
 
-    ``compute`` is asked for what is not known yet: it takes at most ``at_once`` columns, and returns their
-    products with all others, one per row.
-
-    >>> kept = GramRows(3, 2)
-    >>> kept.of(np.array([2]), lambda elements: np.eye(3)[elements])
-    array([[0., 0., 1.]])
-    >>> kept.is_known
-    array([False, False,  True])
+    ``compute`` is called for unknown rows: it takes at most ``at_once`` columns, and returns their products
+    with all others, one per row.
     """
 
     def __init__(self, n: int, at_once: int) -> None:
@@ -151,35 +128,29 @@ class GramRows:
         self._lock = Lock()  # searches of one objective may run side by side
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: products can be computed again."""
-        return {name: self.__dict__[name] for name in ("_n", "_at_once")}
+        return {name: self.__dict__[name] for name in ("_n", "_at_once")}  # rows can be computed again
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Begin with nothing."""
         self.__dict__.update(state)
         self._forget()
 
     def __contains__(self, element: int) -> bool:
-        """Return whether the row of an element is known."""
         return bool(self.is_known[element])
 
     def elements(self) -> IndexArray:
-        """Return the elements whose rows are known."""
         return np.flatnonzero(self.is_known)
 
     def of(self, elements: IndexArray, compute: Compute) -> FloatArray:
-        """Return some rows."""
         return self.know(elements, compute)[0][elements]
 
     def parts(self, elements: IndexArray, compute: Compute) -> Iterator[tuple[slice, FloatArray]]:
-        """Go through the same rows, a part of each at a time: that takes less memory."""
         matrix, _ = self.know(elements, compute)
         for begin in range(0, self._n, NUMBERS_AT_ONCE):
             part = slice(begin, begin + NUMBERS_AT_ONCE)
             yield part, matrix[elements, part]
 
     def know(self, elements: IndexArray, compute: Compute) -> tuple[FloatArray, BoolArray]:
-        """Return the matrix, with at least some rows known, and which of them are."""
+        """Return the matrix, with at least some rows known, and the mask of known rows."""
         with self._lock:
             missing = np.unique(elements[~self.is_known[elements]])
             for begin in range(0, len(missing), self._at_once):
@@ -189,7 +160,6 @@ class GramRows:
             return self.matrix, self.is_known.copy()  # others may fill in more while a kernel reads it
 
     def fill(self, matrix: FloatArray) -> None:
-        """Take all rows from a matrix that was computed otherwise."""
         with self._lock:  # replaced and not changed: a search may be reading the old rows
             self.matrix, self.is_known, self.is_filled = matrix, np.ones(self._n, dtype=bool), True
 
@@ -200,7 +170,7 @@ class _Part(NamedTuple):
 
 
 class ColumnCache:
-    """A matrix, some columns of it, some of those, and so on: a reduction goes to the fewest that will do.
+    """A matrix, some columns of it, some of those, and so on: a reduction reads the smallest sufficient copy.
 
     >>> from swapwise.data.mapped import ArrayChunks
     >>> from swapwise.data.reductions import Dots
@@ -222,7 +192,7 @@ class ColumnCache:
     ) -> Any:
         """Return the answer of a reduction that needs no more than these columns, at least one of them.
 
-        ``reduction`` makes it, once it is known which columns, in increasing order, chunks will have.
+        ``reduction`` makes it from the columns, in increasing order, that chunks will have.
         """
         with self._lock:
             part = self._smallest_part(elements)
@@ -240,13 +210,11 @@ class ColumnCache:
         return self._parts[-1]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: nothing that can be read again."""
-        state = {**self.__dict__, "_parts": self._parts[:1]}
+        state = {**self.__dict__, "_parts": self._parts[:1]}  # copies can be made again
         del state["_lock"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Begin with the whole matrix."""
         self.__dict__.update(state)
         self._lock = Lock()
 
@@ -254,16 +222,7 @@ class ColumnCache:
 class TriangleCache:
     """Columns and a target in few coordinates: the R of ``[A_K y] = QR`` for the columns read last.
 
-    ``compute`` returns it for columns in increasing order. It holds all that inner products can tell, to the
-    last digit.
-
-    >>> A, y = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 0.0]]), np.ones(3)
-    >>> compute = lambda elements: np.linalg.qr(np.column_stack([A[:, elements], y]), mode="r")
-    >>> triangles = TriangleCache(y @ y)
-    >>> _ = triangles.read(np.array([1, 0]), compute)
-    >>> columns, target = triangles.find(np.array([1]))
-    >>> (columns @ columns.T).round(6), (columns @ target).round(6)
-    (array([[5.]]), array([3.]))
+    ``compute`` returns it for columns in increasing order. It has all inner products without loss of digits.
     """
 
     def __init__(self, square: float) -> None:
@@ -280,7 +239,7 @@ class TriangleCache:
     def read(
         self, elements: IndexArray, compute: Compute, *others: IndexArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Read some columns, and along with them those known and others, if these are not too many."""
+        """Read some columns, along with the known ones and others, if these are not too many."""
         known = np.unique(elements)
         for more in (self._known[0], *others):
             if len(known) + len(more) <= MOST_KNOWN:

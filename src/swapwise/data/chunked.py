@@ -1,4 +1,4 @@
-"""A matrix of which only chunks of rows are ever in memory: files on disk, Dask arrays and frames."""
+"""A matrix that is read in chunks of rows: files on disk, Dask arrays and frames."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data import reductions
-from swapwise.data.matrix import Matrix, Moments
+from swapwise.data.matrix import Matrix, Moments, require_entries, require_real
 from swapwise.data.reductions import Reduction
 from swapwise.override import override
 
@@ -21,7 +21,7 @@ class Chunks(ABC):
 
     n_samples: int
     n_features: int
-    #: How many passes over the data it took to learn where the chunks begin
+    #: Passes over the data that it took to count the rows of chunks
     passes_to_open: int = 0
     #: Whether the numbers are stored in single precision; chunks are handed out in double
     stored_as_float32: bool = False
@@ -42,20 +42,11 @@ class Chunks(ABC):
         """Return a copy of some of the columns, kept where the chunks are: one pass over the data."""
 
     def place_of(self, sample: int) -> str:
-        """Return words for the chunk of a sample, where chunks are something that users know."""
+        """Return words for the chunk of a sample, where users know chunks."""
         return ""
 
 
 class SomeRows(Chunks):
-    """Some samples of others.
-
-    >>> from swapwise.data.mapped import ArrayChunks
-    >>> from swapwise.data.reductions import Combined
-    >>> some = ArrayChunks(np.arange(8.0).reshape(4, 2), 3).take(np.array([3, 0]))
-    >>> np.concatenate(some.reduce(Combined(np.array([0]), np.array([1.0]))))
-    array([0., 6.])
-    """
-
     def __init__(self, whole: Chunks, rows: IndexArray) -> None:
         self._whole, self._rows = whole, np.sort(rows)
         self.n_samples, self.n_features = len(rows), whole.n_features
@@ -78,7 +69,7 @@ class SomeRows(Chunks):
 
 
 class _OnSome(Reduction):
-    """A reduction of the rows that are wanted; None for a chunk that has none."""
+    """A reduction of the selected rows; None for a chunk that has none."""
 
     def __init__(self, reduction: Reduction) -> None:
         self._reduction = reduction
@@ -98,10 +89,8 @@ class _OnSome(Reduction):
 
 
 def as_chunk(chunk: Any, number: int, begin: int, end: int, n_features: int) -> FloatArray:
-    """Return a chunk in double precision, or say what is wrong with it.
+    """Return a chunk in double precision, or raise an error that names it.
 
-    >>> as_chunk(np.eye(2, dtype=np.float32), 0, 0, 2, 2).dtype
-    dtype('float64')
     >>> as_chunk(np.eye(2), 3, 6, 8, 5)
     Traceback (most recent call last):
     ValueError: chunk 3 of X (rows 6 to 7) must have shape (2, 5), got (2, 2)
@@ -113,28 +102,19 @@ def as_chunk(chunk: Any, number: int, begin: int, end: int, n_features: int) -> 
         chunk = chunk.to_numpy()
     if chunk.shape != (end - begin, n_features):
         raise ValueError(f"{name} must have shape {(end - begin, n_features)}, got {chunk.shape}")
-    if chunk.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, got values of type {chunk.dtype}")
+    require_real(chunk.dtype, name)
     return np.ascontiguousarray(chunk, dtype=np.float64)
 
 
 class ChunkedMatrix(Matrix):
-    """Chunks of rows, gone through from the first to the last for whatever is asked.
-
-    >>> from swapwise.data.mapped import ArrayChunks
-    >>> matrix = ChunkedMatrix(ArrayChunks(np.arange(6.0).reshape(3, 2), 2))
-    >>> matrix.columns(np.array([1]))
-    array([[1., 3., 5.]])
-    """
+    """Chunks of rows: every operation is a pass over all of them."""
 
     in_memory, sequential = False, True
-    #: The names of the columns, for messages
+    #: Names of the columns, for messages
     names: Sequence[str] | None = None
 
     def __init__(self, chunks: Chunks, origin: FloatArray | None = None) -> None:
-        if 0 in (chunks.n_samples, chunks.n_features):
-            shape = chunks.n_samples, chunks.n_features
-            raise ValueError(f"X must have at least one sample and one feature, got shape {shape}")
+        require_entries((chunks.n_samples, chunks.n_features))
         self._chunks, self._origin = chunks, origin
         self.n_samples, self.n_features = chunks.n_samples, chunks.n_features
         self.stored_as_float32 = chunks.stored_as_float32
@@ -147,11 +127,10 @@ class ChunkedMatrix(Matrix):
         return self._chunks.reduce(reduction, *rows)
 
     def place_of(self, sample: int) -> str:
-        """Return words for the chunk of a sample, where chunks are something that users know."""
         return self._chunks.place_of(sample)
 
     def shifted(self, origin: FloatArray) -> ChunkedMatrix:
-        """Return the same numbers less those of one row, which are taken off chunk by chunk."""
+        """Return the same numbers less those of one row, subtracted chunk by chunk."""
         shifted = ChunkedMatrix(self._chunks, origin if self._origin is None else self._origin + origin)
         shifted.names = self.names
         return shifted
@@ -189,7 +168,7 @@ class ChunkedMatrix(Matrix):
 
     @override
     def first_look(self, weight: FloatArray, vectors: FloatArray) -> tuple[Moments, FloatArray]:
-        weights = () if (weight == 1.0).all() else (weight,)  # what says nothing need not travel
+        weights = () if (weight == 1.0).all() else (weight,)  # less to send
         _, mean, spread, products = self.reduce(reductions.FirstLook(), vectors, *weights)
         return Moments(mean, spread), products
 

@@ -1,4 +1,4 @@
-"""Columns of numbers: what a search asks of them, and arrays that answer it."""
+"""The contract of the columns of a model, and its implementations in memory."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray, as_vector
 from swapwise.numerics import FLOAT32_PRECISION, FLOAT64_PRECISION
 from swapwise.override import override
 
-# All columns are gone through this many at a time: few enough to be nothing next to the data, enough to read
-# whole cache lines of data that are stored by rows.
+# Columns that are copied at a time: few next to the data, enough to read whole cache lines of data stored by
+# rows.
 AT_ONCE = 32
 
 # Columns of several sets are gathered until they have about this many numbers.
 GATHERED_ENTRIES = 1 << 20
 
-# What may be asked for next: worked out only where it saves another look at the data.
+# Returns elements that may be needed next: called only where that saves another pass over the data.
 Likely = Callable[[], IndexArray | None]
 
 
@@ -42,7 +42,7 @@ class Columns(ABC):
     sequential: bool = False
     #: The squared length of every column, weighted as its inner products with others are
     squared_norms: FloatArray
-    #: How many deviations the mean is that comes off every column as it is read: that costs as many digits
+    #: Mean of every column over its deviation, as far as it is subtracted on reading: that loses digits
     offsets: FloatArray
     _target: FloatArray | None = None
 
@@ -58,20 +58,19 @@ class Columns(ABC):
     def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
         """Return ``V A`` for vectors with one number per sample, one vector per row: one pass over the data.
 
-        ``exact`` asks for double precision, whatever the data are stored in.
+        With ``exact``, in double precision, whatever the data are stored in.
         """
 
     @abstractmethod
     def products(self, elements: IndexArray, likely: Likely | None = None) -> FloatArray:
-        """Return ``a_jᵀA`` for each element, one per row; what was asked for before need not be read again.
+        """Return ``a_jᵀA`` for each element, one per row; products are cached.
 
-        ``likely`` returns what may be asked for next: it is read along if that saves another look at the
-        data.
+        ``likely`` returns the elements that may be needed next, which are read as well if that saves a pass.
         """
 
     @abstractmethod
     def product_parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
-        """Go through the same products, a part of the features at a time."""
+        """Yield the same products, a part of the features at a time, to save memory."""
 
     @abstractmethod
     def gram(
@@ -79,32 +78,32 @@ class Columns(ABC):
     ) -> FloatArray:
         """Return the inner products of some columns with others.
 
-        ``exact`` asks for all digits: without, they are good enough for a first guess.
+        ``exact`` computes all digits; without it, they are good enough for a first guess.
         """
 
     @abstractmethod
     def restricted(self, elements: IndexArray) -> Columns:
-        """Return some columns, at least one, in the order given: a copy, from which all else is computed."""
+        """Return a copy of some columns, at least one, in the order given."""
 
     def unit_columns(self, factors: FloatArray) -> Any:
         """Return columns in single precision, multiplied by factors, for kernels; None if there are none."""
         return None
 
     def gram_of_all(self) -> FloatArray:
-        """Return the inner products of all columns, not to be written to: they may be kept."""
+        """Return the inner products of all columns; read-only, as they may be cached."""
         every = np.arange(self.n_features)
         return self.gram(every, every)
 
     def gram_rows(self, elements: IndexArray, likely: Likely) -> tuple[FloatArray, BoolArray]:
-        """Return the Gram matrix, of which at least some rows are known, and which of them are: here all.
+        """Return the Gram matrix and the mask of its known rows: at least those of ``elements``.
 
-        ``likely`` returns what may be asked for next, which is computed along with them.
+        ``likely`` returns the elements that may be needed next, which are computed along with them.
         """
         return self.gram_of_all(), np.ones(self.n_features, dtype=bool)
 
     @abstractmethod
     def cross(self, elements: IndexArray, weight: FloatArray | None = None) -> FloatArray:
-        """Return ``a_jᵀA`` for each element, computed again and not kept.
+        """Return ``a_jᵀA`` for each element, without the cache.
 
         With ``weight``, that is ``Σ_s v_s a_js a_ks``: other weights than those of the columns.
         """
@@ -116,14 +115,13 @@ class Columns(ABC):
         return as_vector(values, self.n_samples, name).copy()  # what follows from them is kept
 
     def aimed_at(self, values: ArrayLike, name: str = "y") -> Self:
-        """Return the same columns with a target, one number per sample as users give it."""
+        """Return the same columns with a target, one number per sample on the original scale."""
         target = self.rows(values, name)
         known = self._target
         is_same = known is not None and (target is known or np.array_equal(target, known))
         return self if is_same else self._aimed_at(target)
 
     def _aimed_at(self, target: FloatArray) -> Self:
-        """Return a copy with another target, scaled as the rows are."""
         aimed = copy(self)
         aimed._target = target
         aimed.__dict__.pop("with_target", None)
@@ -131,7 +129,7 @@ class Columns(ABC):
 
     @property
     def target(self) -> FloatArray:
-        """What the columns are to explain, scaled as their rows are."""
+        """The target, scaled as the rows are."""
         if self._target is None:
             raise ValueError("the columns must have a target, got none: give one by aimed_at(y)")
         return self._target
@@ -155,7 +153,7 @@ class Columns(ABC):
     def view(self, elements: IndexArray) -> tuple[FloatArray, FloatArray]:
         """Return columns, one per row, and the target, in coordinates that leave inner products as they are.
 
-        These may be the samples, or fewer; they may be others next time.
+        These may be the samples, or fewer, and may differ from call to call.
         """
         return self.columns(elements), self.target
 
@@ -164,8 +162,8 @@ class Columns(ABC):
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return some columns, others, and the target, in the same coordinates.
 
-        ``shown`` are the first ones as a view has shown them; they are returned as they are if its
-        coordinates are those of the samples.
+        ``shown`` are the first ones from an earlier view; they are returned as they are if its coordinates
+        are the samples.
         """
         if shown is not None and self.shows_samples:
             return shown, self.columns(second), self.target
@@ -186,7 +184,6 @@ class Columns(ABC):
 
     @cached_property
     def largest_entries(self) -> FloatArray:
-        """The largest absolute value in every column."""
         return np.concatenate([np.abs(columns).max(axis=1) for _, columns in self._parts()])
 
     def weighted_squares(self, weight: FloatArray) -> FloatArray:
@@ -194,15 +191,14 @@ class Columns(ABC):
         return np.concatenate([(columns**2) @ weight for _, columns in self._parts()])
 
     def _parts(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Go through the columns, some at a time."""
         for begin in range(0, self.n_features, AT_ONCE):
             part = slice(begin, min(begin + AT_ONCE, self.n_features))
             yield part, self.columns(np.arange(part.start, part.stop))
 
     def curvature_bounds(self, sets: IndexArray, penalty: FloatArray) -> FloatArray:
-        """Return for each row J of elements a bound of the eigenvalues of ``A_JᵀA_J + diag(penalty_J)``.
+        """Return an upper bound on eigenvalues of ``A_JᵀA_J + diag(penalty_J)`` for each row J of elements.
 
-        -1 stands for no element. Where columns would have to be read for it, the trace is the bound.
+        Rows are padded with -1. Where columns would have to be read for it, the trace is the bound.
         """
         if self.sequential:
             traces = np.append(self.squared_norms + penalty, 0.0)
@@ -223,17 +219,16 @@ class Columns(ABC):
 
     @property
     def precision(self) -> float:
-        """How far columns are known, relative to their length; see ``swapwise.numerics``."""
+        """The relative error of columns; see ``swapwise.numerics``."""
         return FLOAT32_PRECISION if self.stored_as_float32 else FLOAT64_PRECISION
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of samples and of features."""
         return self.n_samples, self.n_features
 
 
 class GramColumns(Columns):
-    """A few columns with all their inner products at hand."""
+    """A few columns whose inner products are known."""
 
     def __init__(self, gram: FloatArray) -> None:
         self._gram = gram
@@ -267,13 +262,6 @@ class GramColumns(Columns):
 
 
 class ColumnSubset(GramColumns):
-    """Some columns of a design.
-
-    >>> whole, few = ColumnArray(np.eye(3)), np.array([0, 2])
-    >>> ColumnSubset(whole, few, whole.gram(few, few)).products(np.array([1]))
-    array([[0., 1.]])
-    """
-
     def __init__(self, whole: Columns, elements: IndexArray, gram: FloatArray) -> None:
         super().__init__(gram)
         self._whole, self._elements = whole, elements
@@ -292,7 +280,7 @@ class ColumnSubset(GramColumns):
 
     @cached_property
     def _copied(self) -> Columns:
-        """The columns apart from the whole, for those who come back to all of them."""
+        """The columns apart from the whole, for repeated reads of all of them."""
         return self._whole.restricted(self._elements)
 
     @override
@@ -330,11 +318,7 @@ class ColumnSubset(GramColumns):
 
 
 class ColumnArray(GramColumns):
-    """A few columns in memory, one per row of an array; their inner products may be known more precisely.
-
-    >>> ColumnArray(np.array([[1.0, 2.0], [0.0, 3.0]])).products(np.array([1]))
-    array([[6., 9.]])
-    """
+    """A few columns in memory, one per row of an array; their inner products may be known more precisely."""
 
     def __init__(self, columns: FloatArray, gram: FloatArray | None = None) -> None:
         super().__init__(columns @ columns.T if gram is None else gram)

@@ -1,4 +1,4 @@
-"""Chunks of a Dask array or frame: reductions go to the chunks, wherever they are."""
+"""Chunks of a Dask array or frame: reductions run where the chunks are."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 from swapwise.checks import IndexArray, warn
 from swapwise.data.chunked import Chunks, as_chunk
 from swapwise.data.mapped import room_for
+from swapwise.data.matrix import require_real, require_two_dimensions
 from swapwise.data.reductions import Reduction, merged
 from swapwise.events import notify
 from swapwise.override import override
 
-# This many answers are merged at a time, on the way to a single one.
+# Answers that are merged at a time, on the way to a single one.
 FAN_IN = 8
 
-# The parts of this many vectors stay with a cluster: target, weights and the like.
+# Vectors whose parts stay with a cluster: target, weights and the like.
 MOST_KEPT = 6
 
-# What a graph holds of files does not matter up to this many bytes.
+# Bytes of files that a task graph may hold without a warning.
 MOST_SENT = 100_000_000
 
 
@@ -33,11 +34,6 @@ class DaskChunks(Chunks):
     Every reduction is one task graph whose answers are merged as a tree; only the last one comes to this
     process. It runs on the cluster that a ``dask.distributed.Client`` of this process is connected to, or
     else on threads.
-
-    >>> import dask.array as da
-    >>> from swapwise.data.reductions import Dots
-    >>> DaskChunks(da.ones((5, 2), chunks=2)).reduce(Dots(), np.ones((1, 5)))
-    (array([[5., 5.]]),)
     """
 
     def __init__(self, X: Any) -> None:
@@ -78,9 +74,9 @@ class DaskChunks(Chunks):
         return answer
 
     def _parts_of(self, values: NDArray[Any]) -> list[Any]:
-        """Return the part of every chunk, of numbers with one per sample; a cluster is sent them once.
+        """Return the part for every chunk of an array with one number per sample, sent to a cluster once.
 
-        As tasks, not scattered: what a lost worker held can then be made again.
+        They are tasks and not scattered, so that those of a lost worker can be made again.
         """
         key = (values.ctypes.data, values.shape, values.strides, values.dtype.str)
         if key not in self._sent:
@@ -94,15 +90,12 @@ class DaskChunks(Chunks):
                 lazy = persist(*(delayed(part, traverse=False) for part in parts))
             if len(self._sent) == MOST_KEPT:
                 self._sent.pop(next(iter(self._sent)))
-            self._sent[key] = (
-                values,
-                list(lazy),
-            )  # as long as the numbers are here, nothing else takes their place
+            # With a reference to the values, no other array gets their address, which is the key.
+            self._sent[key] = values, list(lazy)
         return self._sent[key][1]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: what was sent to a cluster can be sent again."""
-        return {**self.__dict__, "_sent": {}}
+        return {**self.__dict__, "_sent": {}}  # it can be sent again
 
     @override
     def restricted(self, elements: IndexArray) -> Chunks:
@@ -127,7 +120,6 @@ class DaskChunks(Chunks):
 
 
 def _has_cluster() -> bool:
-    """Return whether a client of this process is connected to a cluster."""
     if "distributed" not in sys.modules:
         return False
     from distributed import default_client
@@ -140,7 +132,7 @@ def _has_cluster() -> bool:
 
 
 def _warn_of_files(array: Any) -> None:
-    """Say that a memory-mapped file will be sent to the workers of a cluster as a whole, if it will."""
+    """Warn if a large memory-mapped file would be sent to the workers of a cluster as a whole."""
     if not _has_cluster():
         return
     sizes = [value.nbytes for value in dict(array.dask).values() if isinstance(value, np.memmap)]
@@ -163,20 +155,11 @@ def as_array(X: Any) -> Any:
         _refuse_text(X)
         kinds = {getattr(dtype, "kind", "O") for dtype in X.dtypes}
         # Columns of different kinds have no type in common but that of objects.
-        return (
-            X if len(kinds) == 1 and all(map(_is_numpys, X.dtypes)) else X.astype("float64")
-        ).to_dask_array()
-    if X.ndim != 2:
-        raise ValueError(
-            f"X must be two-dimensional (rows are samples, columns are features), got shape {X.shape}"
-        )
-    if X.dtype.kind not in "biuf":
-        raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")
+        is_uniform = len(kinds) == 1 and all(isinstance(dtype, np.dtype) for dtype in X.dtypes)
+        return (X if is_uniform else X.astype("float64")).to_dask_array()
+    require_two_dimensions(X.shape)
+    require_real(X.dtype)
     return X
-
-
-def _is_numpys(dtype: Any) -> bool:
-    return isinstance(dtype, np.dtype)
 
 
 def _refuse_text(frame: Any) -> None:

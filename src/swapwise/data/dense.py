@@ -8,29 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray, as_matrix, require_finite, require_unmasked
-from swapwise.data.matrix import Matrix, Moments
+from swapwise.data.matrix import Matrix, Moments, require_entries
 from swapwise.kernels import exploration, moments
 from swapwise.override import override
 
-# Rows are gathered until they have about this many numbers, and this many columns at a time: copies that
-# stay in the cache.
+# Numbers per block of rows, and columns per block: copies that stay in the cache.
 BLOCK_ENTRIES, COLUMNS_AT_ONCE = 1 << 18, 64
 
 
 class DenseMatrix(Matrix):
-    """An array of two dimensions.
-
-    >>> matrix = DenseMatrix([[1.0, 2.0], [3.0, 4.0]])
-    >>> matrix.products(np.array([[1.0, 1.0]]))
-    array([[4., 6.]])
-    """
-
     def __init__(self, X: ArrayLike) -> None:
         require_unmasked(X, "X")
         is_single = isinstance(X, np.ndarray) and X.dtype == np.float32 and X.ndim == 2
         array: Any = np.asarray(X) if is_single else as_matrix(X, "X", finite=False)
-        if 0 in array.shape:
-            raise ValueError(f"X must have at least one sample and one feature, got shape {array.shape}")
+        require_entries(array.shape)
         by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
         self._array = array if by_columns else np.ascontiguousarray(array)
         self._by_columns = by_columns
@@ -73,7 +64,7 @@ class DenseMatrix(Matrix):
             return coef[used] @ self.columns(used)
         if not self.is_float32:
             return np.asarray(self._array @ coef)
-        step = max(1, BLOCK_ENTRIES // len(coef))  # a product with doubles copies what is single
+        step = max(1, BLOCK_ENTRIES // len(coef))  # a product with doubles copies the floats
         starts = range(0, self.n_samples, step)
         return np.concatenate([self._array[begin : begin + step] @ coef for begin in starts])
 

@@ -31,38 +31,37 @@ from swapwise.kernels import moments
 from swapwise.numerics import CONSTANT
 from swapwise.override import override
 
-# Inner products say all there is to know of columns as long as each leaves at least this share of its
-# squared length unexplained by the others; beyond that, the columns themselves have to be factored.
+# Columns are factored by their inner products as long as each leaves at least this share of its squared
+# length unexplained by the others; else the columns themselves have to be factored.
 SAFE_SHARE = 1e-3
 
-# Columns in single precision are to be of such a size that their products are numbers.
+# Sizes of columns in single precision whose products neither overflow nor underflow.
 FLOAT32_SIZES = (1e-15, 1e15)
 
-# Columns whose mean is this many times their deviation are kept centred: taking the mean out of products
-# would cost as many digits as there are zeros here. In single precision there are fewer to lose.
+# Columns whose mean is this many times their deviation are kept centred: subtracting the mean from products
+# would lose as many digits as there are zeros here. In single precision there are fewer to lose.
 FAR_FROM_ZERO, FAR_IN_FLOAT32 = 1e3, 30.0
 
 # The same for the inner products of a few columns with each other, which are only needed for a first guess.
 OFF_CENTRE = 30.0
 
-# The same for those of all columns, which the last scan of a search reads, too: no digit is to be lost.
+# The same for those of all columns, which the last scan of a search reads, too: no digit may be lost.
 CENTRED = 1.0
 
 # Products of columns with all others are kept up to this share of the data, of at least 32 columns, and
 # computed for 128 at a time.
 KEPT_SHARE, FEWEST_KEPT, PRODUCTS_AT_ONCE = 0.04, 32, 128
 
-# Of data that are read as a whole, products of columns with all others are kept up to this many numbers, and
-# computed up to this many in a pass.
+# Limits on the products of columns of sequential data with all others: numbers kept, and computed in a pass.
 KEPT_ENTRIES, ENTRIES_AT_ONCE = 1 << 26, 1 << 25
 
-# Of data that are read as a whole, columns that fits are made of are kept up to this many numbers: 8 MB.
+# Limit on the columns of sequential data that are kept for fits, in numbers: 8 MB.
 KEPT_COLUMNS_ENTRIES = 1 << 20
 
-# Data of no more entries than this are copied in single precision, where that makes searches faster.
+# Limit on the entries of data that are copied in single precision, where that makes searches faster.
 COPIED_ENTRIES = 1 << 21
 
-# Numbers per block in which the means of columns are taken out of products, to save memory.
+# Numbers per block in which the means of columns are subtracted from products, to save memory.
 ENTRIES_OF_SHIFTS = 1 << 14
 
 # Inner products of all columns are kept if there are no more of them than this, and computed at once if that
@@ -70,7 +69,7 @@ ENTRIES_OF_SHIFTS = 1 << 14
 SMALL_GRAM, QUICK_GRAM = 1 << 18, 10**6
 
 
-# What a design knows of each column.
+# Attributes with one number per column.
 BY_COLUMN = {
     *("origin", "sizes", "deviation", "shift", "scale", "factor", "squared_norms", "offsets"),
     *("with_target", "largest_entries"),
@@ -80,27 +79,15 @@ BY_COLUMN = {
 class Design(Columns):
     """``A = diag(√weight) (X − shift) diag(1/scale)``, of which only ``AᵀV`` and a few columns are needed.
 
-    Without ``scale_rows``, ``A = (X − shift) diag(1/scale)``: means, deviations and inner products of columns
-    are weighted all the same, but columns, and their products with vectors, are not.
+    With ``centre``, the shift is the weighted mean of each column, with ``standardize`` the scale its
+    deviation. Without ``scale_rows``, ``A = (X − shift) diag(1/scale)``, for likelihoods, which weight
+    samples themselves: means, deviations and inner products of columns are weighted, but columns, and their
+    products with vectors, are not.
 
-    Of data that are read as a whole, one pass brings along what will be asked for: the first look at the data
-    the products with the target, products of a few columns those of others that are likely to follow. And a
-    few columns are shown in coordinates in which they are short, from their inner products or, where these
-    would lose digits, from their triangle; see :class:`TriangleCache`.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        The numbers X as they are stored.
-    sample_weight : array-like, optional
-        Weights of the samples: they turn weighted least squares into plain least squares.
-    centre, standardize : bool
-        Whether the weighted mean of each column is taken off, and whether it is divided by its deviation.
-    target : array-like of shape (n_samples,), optional
-        What is to be explained, without weights; see :meth:`aimed_at`.
-    scale_rows : bool
-        Whether rows are multiplied by the square roots of their weights. Likelihoods weight their samples
-        themselves, and want rows as they are.
+    Of sequential data, one pass also computes what will be needed next: the first pass the products with the
+    target, products of a few columns those of others that are likely to follow. Views of a few columns have
+    few coordinates, from their inner products or, where these would lose digits, from a
+    :class:`TriangleCache`.
 
     >>> design = Design(DenseMatrix([[1.0, 5.0], [3.0, 5.0]]), centre=True)
     >>> design.columns(np.array([0, 1]))
@@ -128,10 +115,10 @@ class Design(Columns):
         self.sequential = matrix.sequential
         self._read_weight(sample_weight, scale_rows)
         self._target = None if target is None else self.rows(target, "y")
-        #: What the matrix has taken off its columns already
+        #: What the matrix itself subtracts from its columns
         self.origin = np.zeros(self.n_features)
         self._centre, self._standardize = centre, standardize
-        # Columns that are kept apart, as the design has them, and the place of each among them.
+        # Copies of columns that are extreme or far from zero, and the place of each among them.
         self._kept, self._kept_columns = np.empty(0, dtype=np.intp), np.empty((0, self.n_samples))
         self._kept_place = np.full(self.n_features, -1, dtype=np.intp)
         self._settle()
@@ -153,20 +140,19 @@ class Design(Columns):
         self.row_scale = self._root_weight if self._has_weights and scale_rows else None
 
     def _begin_reading(self) -> None:
-        """Make room for columns that are read apart from all others."""
         self._some_columns = ColumnCache(self.matrix)
         room = KEPT_COLUMNS_ENTRIES // self.n_samples
         self._used_columns = VectorCache(self.n_samples, room, room) if room else None
 
     def kept_columns(self, elements: IndexArray) -> FloatArray | None:
-        """Return columns of data that are read as a whole, and keep them in memory; None if they are many."""
+        """Return columns of sequential data from a cache in memory; None if they are many."""
         kept = self._used_columns
         if kept is None or len(elements) > kept.room:
             return None
         return kept.of(elements, self.columns)
 
     def _no_products(self) -> VectorCache | GramRows:
-        """Return what will keep products of columns with all others."""
+        """Return an empty cache of products of columns with all others."""
         n, at_once = self.n_features, PRODUCTS_AT_ONCE
         room = max(FEWEST_KEPT, int(KEPT_SHARE * self.n_samples))
         if self.sequential:
@@ -178,14 +164,14 @@ class Design(Columns):
     # -- centre and scale ---------------------------------------------------------------------------
 
     def _look(self) -> Moments:
-        """Return means and spreads of the columns as they are stored; products with the target come along."""
+        """Return moments of the columns as stored; products with the target come from the same pass."""
         if not self.sequential or self._target is None:
             return self.matrix.moments(self._weight)
         moments, self._first_products = self.matrix.first_look(self._weight, self._stored_target())
         return moments
 
     def _stored_target(self) -> FloatArray:
-        """Return what to multiply the stored rows by for inner products with the target, as a row."""
+        """Return the row vector whose products with stored rows are those with the target."""
         return self._without_root(self._weighted(self.target[None, :]))
 
     def _take_first_products(self) -> None:
@@ -209,16 +195,16 @@ class Design(Columns):
             self.deviation = np.ldexp(np.sqrt(spread / total), exponent)
             switches = bool(self._centre), bool(self._standardize)
             found = moments.scales(mean, spread, exponent, total, CONSTANT, *switches)
-            # Stored columns are multiplied by the factor: of a constant one that is centred nothing is left.
+            # Stored columns are multiplied by the factor, which is 0 for a constant one that is centred.
             self.shift, self.scale, step, self.factor, self.squared_norms, self.offsets = found
             self._keep_apart(extreme, exponent, mean, step)
         self._is_shifted, self._is_scaled = bool(self.shift.any()), bool((self.factor != 1.0).any())
 
     def _rescale_extreme(self, mean: FloatArray, spread: FloatArray) -> tuple[IndexArray, NDArray[np.int_]]:
-        """Find columns whose squares leave floating point, and powers of two that bring them near 1.
+        """Find columns whose squares overflow or underflow, and powers of two that bring them near 1.
 
-        Their moments are written in units of these powers. Of data that are not in memory no copies are
-        made: :meth:`__init__` refuses such columns.
+        Their moments are written in units of these powers. Data that are not in memory are not copied:
+        :meth:`__init__` refuses such columns.
         """
         exponent = np.zeros(self.n_features, dtype=int)
         if not self.matrix.in_memory or (self.sizes.min() > SMALLEST and self.sizes.max() < LARGEST):
@@ -237,10 +223,10 @@ class Design(Columns):
     def _keep_apart(
         self, extreme: IndexArray, exponent: NDArray[np.int_], mean: FloatArray, step: FloatArray
     ) -> None:
-        """Keep columns that are extreme or far from zero as the design has them.
+        """Keep copies of columns that are extreme or far from zero, as the design has them.
 
-        They are centred twice: the first mean was rounded. Data in chunks have the means taken off columns
-        that are far from zero as they are read.
+        They are centred twice: the first mean was rounded. In chunked data, the means of columns that are far
+        from zero are subtracted as they are read.
         """
         far = np.flatnonzero(self.offsets > (FAR_IN_FLOAT32 if self.is_float32 else FAR_FROM_ZERO))
         if self.sequential:
@@ -273,7 +259,6 @@ class Design(Columns):
             self._settle()
 
     def _take_means_off(self, columns: FloatArray) -> None:
-        """Take the weighted means of columns of the design off them, in place."""
         ones = np.ones(self.n_samples) if self.row_scale is None else self.row_scale
         means = columns @ self._weighted(ones) / self._weight.sum()
         for column, mean in zip(columns, means, strict=True):  # one by one, to save memory
@@ -293,7 +278,7 @@ class Design(Columns):
         return vectors * self._root_weight if self.leaves_weights_out else vectors
 
     def _without_root(self, vectors: FloatArray) -> FloatArray:
-        """Return what to multiply the stored rows by for products with the rows of the design."""
+        """Return the vectors whose products with stored rows are those with the rows of the design."""
         return vectors if self.row_scale is None else vectors * self.row_scale
 
     @override
@@ -302,12 +287,7 @@ class Design(Columns):
         return vector.copy() if self.row_scale is None else vector * self.row_scale
 
     def original(self, coef: FloatArray, intercept: Any) -> tuple[FloatArray, Any]:
-        """Return coefficients (features last) and intercept for the columns as they were given.
-
-        >>> design = Design(DenseMatrix([[1.0], [5.0]]), centre=True, standardize=True)
-        >>> design.original(np.array([2.0]), 7.0)
-        (array([1.]), np.float64(4.0))
-        """
+        """Return coefficients (features last) and intercept for the columns on their original scale."""
         with np.errstate(over="ignore"):
             coef = coef / self.scale
         if not np.isfinite(coef).all():
@@ -344,12 +324,7 @@ class Design(Columns):
 
     @override
     def restricted(self, elements: IndexArray) -> Design:
-        """Return a design of copies of some columns; centre, scale and weights are those of this one.
-
-        >>> design = Design(DenseMatrix([[1.0, 5.0], [3.0, 6.0]]), centre=True)
-        >>> design.restricted(np.array([1])).correlate(np.array([1.0, 2.0]))
-        array([0.5])
-        """
+        """Return a design of copies of some columns; centre, scale and weights are those of this one."""
         some = copy(self)
         known = some.__dict__
         for name in BY_COLUMN & known.keys():
@@ -459,7 +434,6 @@ class Design(Columns):
         return self._to_gram(gram, first, second)
 
     def _gram_of_columns(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        """Return inner products of columns that are centred before they are multiplied."""
         self.matrix.count(len(first) + len(second))
         left = self._read(first, self.matrix.stored)
         if first is second:
@@ -472,7 +446,7 @@ class Design(Columns):
         return gram
 
     def _gram_of_some(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        """Return inner products from these columns alone, which are kept apart from the others."""
+        """Return inner products from a copy of these columns alone."""
         both = np.union1d(first, second)
         kept = self.kept_columns(both)
         if kept is not None:
@@ -486,7 +460,6 @@ class Design(Columns):
         return gram
 
     def _to_gram(self, gram: FloatArray, first: IndexArray | slice, second: IndexArray | slice) -> FloatArray:
-        """Turn inner products of stored columns into those of the design, in place."""
         if self._is_shifted:
             gram -= (self._weight.sum() * self.shift[first])[:, None] * self.shift[second]
         if self._is_scaled:
@@ -496,9 +469,9 @@ class Design(Columns):
 
     @override
     def gram_of_all(self) -> FloatArray:
-        """Return the inner products of all columns; of data in memory, later answers are read off them.
+        """Return the inner products of all columns; of data in memory, later answers come from them.
 
-        In double precision, which proofs rely on: rows that a search of float32 data knows are not.
+        They are in double precision, which proofs rely on: the rows of a search of float32 data are not.
         """
         if self.sequential:
             return super().gram_of_all()
@@ -555,7 +528,7 @@ class Design(Columns):
         else:
             small = self.gram(every, every)
         eigenvalues = np.linalg.eigvalsh(small)
-        # Taking means out of inner products costs digits.
+        # Subtracting means from inner products loses digits.
         lost = 1.0 + min(float(self.offsets.max()), OFF_CENTRE) ** 2
         margin = lost * np.finfo(float).eps * max(self.n_samples, self.n_features) * eigenvalues[-1]
         smallest = 0.0 if wide else max(0.0, float(eigenvalues[0] - margin))
@@ -572,19 +545,6 @@ class Design(Columns):
 
     @override
     def view(self, elements: IndexArray) -> tuple[FloatArray, FloatArray]:
-        """Return columns, one per row, and the target, in coordinates that leave inner products as they are.
-
-        >>> from swapwise.data.open import open_design
-        >>> import dask.array as da
-        >>> X = da.from_array(np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 0.0]]), chunks=(2, 2))
-        >>> design = open_design(X, [1.0, 1.0, 1.0])
-        >>> design.with_target, design.passes
-        (array([6., 3.]), 1.0)
-        >>> columns, target = design.view(np.array([0, 1]))
-        >>> (columns @ columns.T).round(6), (columns @ target).round(6), design.passes
-        (array([[14.,  5.],
-               [ 5.,  5.]]), array([6., 3.]), 2.0)
-        """
         if not self.sequential:
             return self._rooted(self.columns(elements)), self._rooted(self.target)
         triangles = self._triangles
@@ -603,7 +563,7 @@ class Design(Columns):
         return triangle
 
     def _view_of_products(self, elements: IndexArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return columns and target as Cholesky's factor shows them, or None if rounding would spoil it."""
+        """Return columns and target from a Cholesky factor, or None if rounding would spoil it."""
         lengths = np.sqrt(self.squared_norms[elements])
         if not lengths.all():
             return None
@@ -622,7 +582,7 @@ class Design(Columns):
     # -- reductions of data in chunks ---------------------------------------------------------------
 
     def require_rows_as_they_are(self, weight: FloatArray, *, centred: bool) -> None:
-        """Refuse a likelihood, which weights samples itself, unless weights and centring are its own."""
+        """Refuse a design whose weights or centring differ from those of a likelihood."""
         if self.row_scale is not None:
             raise ValueError("X must be a design with scale_rows=False, got one whose rows are scaled")
         if not np.allclose(self._weight, weight, rtol=1e-9, atol=0.0):
@@ -634,7 +594,7 @@ class Design(Columns):
             )
 
     def scaled(self, elements: IndexArray, held: IndexArray | None = None) -> Scaled:
-        """Return how to make columns of the design from those of a chunk of rows.
+        """Return the recipe for columns of the design from those of a chunk of rows.
 
         ``held`` are the columns that chunks have, in increasing order, if these are not all.
         """
@@ -642,13 +602,12 @@ class Design(Columns):
         return Scaled(places, self.shift[elements], self.factor[elements])
 
     def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
-        """Return the answer of a reduction of all chunks: one pass over the data."""
         return self.matrix.reduce(reduction, *rows)
 
     def reduce_some(
         self, elements: IndexArray, reduction: Callable[[IndexArray], Reduction], *rows: NDArray[Any]
     ) -> Any:
-        """Return the answer of a reduction that needs only these columns; see :meth:`ColumnCache.reduce`."""
+        """Return the answer of a reduction that needs only these columns."""
         return self._some_columns.reduce(elements, reduction, *rows)
 
     def _roots(self) -> tuple[FloatArray, ...]:
@@ -656,7 +615,6 @@ class Design(Columns):
 
 
 def _require_scale_of(columns: FloatArray, kept: IndexArray, extreme: IndexArray) -> None:
-    """Refuse extreme columns that are not standardised: their squares leave floating point."""
     sizes = np.ones(kept.max() + 1)
     sizes[extreme] = np.abs(columns).max(axis=1)[np.searchsorted(kept, extreme)]
     require_scale(sizes, "column {} of X")

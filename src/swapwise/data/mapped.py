@@ -1,4 +1,4 @@
-"""Matrices in files that are mapped to memory, and arrays, gone through chunk by chunk."""
+"""Matrices in memory-mapped files, and arrays, read chunk by chunk."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from swapwise.events import notify
 from swapwise.kernels import moments
 from swapwise.override import override
 
-# A chunk has about this many bytes: enough to make up for what is done once per chunk, and little next to
-# any memory.
+# Bytes of a chunk: enough to outweigh the overhead per chunk, and little next to any memory.
 CHUNK_BYTES = 1 << 27
 
 # Some columns of a file, which are read again and again, are kept in memory up to this many bytes.
@@ -31,44 +30,31 @@ MOST_IN_MEMORY = 1 << 28
 
 
 class MappedFile:
-    """A memory-mapped array, or a slice of one.
-
-    >>> import pickle, tempfile
-    >>> with tempfile.NamedTemporaryFile(suffix=".npy") as file:
-    ...     np.save(file, np.arange(6.0).reshape(3, 2))
-    ...     file.flush()
-    ...     part = MappedFile(np.load(file.name, mmap_mode="r")[1:])
-    ...     pickle.loads(pickle.dumps(part)).array
-    memmap([[2., 3.],
-            [4., 5.]])
-    """
+    """A memory-mapped array, or a slice of one, pickled as its place in the file."""
 
     def __init__(self, array: np.memmap[Any, Any]) -> None:
         self.array: Any = array
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the array."""
         shape: tuple[int, ...] = self.array.shape
         return shape
 
     def let_go(self) -> None:
-        """Give the memory back that holds what was read.
+        """Release the memory of pages that were read.
 
-        Pages that were read stay with the process until somebody needs the room, which looks as if it held
-        the whole file. The system may keep them in its own cache.
+        Otherwise they stay with the process until the system needs the room, which looks as if it held the
+        whole file. The system may keep them in its own cache.
         """
         if hasattr(mmap, "MADV_DONTNEED"):  # not everywhere
             self.array._mmap.madvise(mmap.MADV_DONTNEED)
 
     def offset(self) -> int:
-        """Return where in its file the array begins."""
         mapped: NDArray[np.uint8] = np.frombuffer(self.array._mmap, dtype=np.uint8)
         first = self.array.offset - self.array.offset % mmap.ALLOCATIONGRANULARITY
         return int(first + self.array.ctypes.data - mapped.ctypes.data)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return where the numbers are, not what they are."""
         array = self.array
         if array.filename is None:
             raise TypeError("a file without a name cannot be opened elsewhere")
@@ -76,10 +62,9 @@ class MappedFile:
         return place | {"shape": array.shape, "strides": array.strides}
 
     def __setstate__(self, place: dict[str, Any]) -> None:
-        """Open the file again."""
         shape, strides, dtype = place["shape"], place["strides"], place["dtype"]
         reach = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
-        before = -sum(way for way in reach if way < 0)  # an array that was turned round ends where it begins
+        before = -sum(way for way in reach if way < 0)  # reversed arrays have negative strides
         count = (before + sum(way for way in reach if way > 0)) // dtype.itemsize + 1
         flat = np.memmap(place["filename"], dtype, "r", place["offset"] - before, (count,))
         first = flat[before // dtype.itemsize :]
@@ -87,13 +72,6 @@ class MappedFile:
 
 
 class ArrayChunks(Chunks):
-    """An array, some rows at a time.
-
-    >>> from swapwise.data.reductions import Dots
-    >>> ArrayChunks(np.eye(3), 2).reduce(Dots(), np.ones((1, 3)))
-    (array([[1., 1., 1.]]),)
-    """
-
     def __init__(self, array: Any, rows_at_once: int) -> None:
         self._held, self._step = array, rows_at_once
         self.n_samples, self.n_features = array.shape
@@ -101,11 +79,10 @@ class ArrayChunks(Chunks):
 
     @property
     def array(self) -> Any:
-        """The array itself."""
         return self._held
 
     def let_go(self) -> None:
-        """Make room for the next chunk; what is in memory anyway stays there."""
+        """Release the memory of a chunk; by default it is the array in memory, which stays."""
 
     @override
     def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
@@ -124,7 +101,6 @@ class ArrayChunks(Chunks):
         return kept
 
     def _parts(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Go through the chunks, each with its rows."""
         for number, begin in enumerate(range(0, self.n_samples, self._step)):
             end = min(begin + self._step, self.n_samples)
             rows = self.array[begin:end]
@@ -150,18 +126,18 @@ class FileChunks(ArrayChunks):
 
 
 def room_for(n_samples: int, n_features: int) -> ArrayChunks:
-    """Return chunks to be filled: in memory if they are small, else in a file that vanishes after use."""
+    """Return chunks to be filled: in memory if they are small, else in a temporary file."""
     shape, size = (n_samples, n_features), 8 * n_samples * n_features
     if size <= MOST_IN_MEMORY:
         return ArrayChunks(np.empty(shape), n_samples)
     with TemporaryFile() as file:
-        if hasattr(os, "posix_fallocate"):  # a disk that is full is to say so now
+        if hasattr(os, "posix_fallocate"):  # fails now if the disk is full
             os.posix_fallocate(file.fileno(), 0, size)
         return FileChunks(MappedFile(np.memmap(file, np.float64, "w+", shape=shape)))
 
 
 class ColumnFile(Matrix):
-    """A memory-mapped file in Fortran's order, of which no more than some columns are resident at a time."""
+    """A memory-mapped file in Fortran's order, of which only some columns are resident at a time."""
 
     in_memory = False
 
@@ -203,7 +179,6 @@ class ColumnFile(Matrix):
         return np.ascontiguousarray(columns, dtype=np.float64)
 
     def _parts(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Go through the columns, some at a time, one per row."""
         step = max(1, CHUNK_BYTES // (8 * len(self._file.array)))
         for begin in range(0, self.n_features, step):
             part = slice(begin, min(begin + step, self.n_features))
@@ -287,7 +262,7 @@ def _sums(columns: FloatArray, weight: FloatArray, origin: FloatArray) -> tuple[
 
 
 def open_npy(file: str | PathLike[str], name: str = "X") -> Any:
-    """Return a memory-mapped array by the name of its file, or say what is wrong with that.
+    """Return a memory-mapped array by the name of its file, or raise an error with an alternative.
 
     >>> open_npy("data.csv")
     Traceback (most recent call last):
@@ -304,7 +279,7 @@ def open_npy(file: str | PathLike[str], name: str = "X") -> Any:
     except FileNotFoundError:
         raise
     except (ValueError, EOFError, OSError) as error:
-        # What numpy says of files that are no arrays is how to run what is in them.
+        # For files that are not arrays, numpy advises to unpickle them.
         why = "it does not begin as such files do" if "pickle" in str(error) else error
         raise ValueError(
             f"{name} must be a .npy file of numbers, but {str(file)!r} cannot be read: {why}"

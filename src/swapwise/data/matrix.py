@@ -1,4 +1,4 @@
-"""The contract of stored matrices: the few things a search asks of its data."""
+"""The contract of stored matrices: the few operations that searches need."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from swapwise.override import override
 
 
 class Moments(NamedTuple):
-    """Sums over the samples, one per column, from one pass over the data."""
-
     mean: FloatArray
     #: Σ w (x − mean)², free of cancellation
     spread: FloatArray
@@ -33,7 +31,7 @@ class Matrix(ABC):
     is_float32: bool = False
     #: Whether the numbers are stored as float32, whatever products are computed in
     stored_as_float32: bool = False
-    #: Whether the numbers are in memory, so that copies of some columns are no larger than what is there
+    #: Whether the numbers are in memory
     in_memory: bool = True
     #: Whether one column costs as much to read as all of them do
     sequential: bool = False
@@ -70,7 +68,6 @@ class Matrix(ABC):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of samples and of features."""
         return self.n_samples, self.n_features
 
     @abstractmethod
@@ -86,7 +83,6 @@ class Matrix(ABC):
         return self
 
     def in_double(self) -> Matrix:
-        """Return the same numbers in double precision."""
         return self
 
     @abstractmethod
@@ -115,6 +111,23 @@ class Matrix(ABC):
         return self.gram(every, every, weight)
 
 
+def require_two_dimensions(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2:
+        raise ValueError(
+            f"X must be two-dimensional (rows are samples, columns are features), got shape {shape}"
+        )
+
+
+def require_entries(shape: tuple[int, ...]) -> None:
+    if 0 in shape:
+        raise ValueError(f"X must have at least one sample and one feature, got shape {shape}")
+
+
+def require_real(dtype: Any, name: str = "X") -> None:
+    if dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got values of type {dtype}")
+
+
 class CountedMatrix(Matrix):
     """A matrix that counts how many times all of it was read; a few columns count as their share.
 
@@ -132,7 +145,7 @@ class CountedMatrix(Matrix):
         self.replace(stored)
 
     def replace(self, stored: Matrix) -> None:
-        """Go on with the same numbers, stored in another way."""
+        """Use the same numbers, stored in another way, from now on."""
         #: The matrix itself, whose reads are not counted
         self.stored = stored
         self.n_samples, self.n_features = stored.shape
@@ -140,11 +153,10 @@ class CountedMatrix(Matrix):
         self.in_memory, self.sequential = stored.in_memory, stored.sequential
 
     def count(self, n_columns: int) -> None:
-        """Count a read of some columns."""
         self.count_share((n_columns > 0) if self.sequential else n_columns / self.n_features)
 
     def count_share(self, share: float) -> None:
-        """Count a read of a share of the data; of some columns of another matrix, there too."""
+        """Count a read of a share of the data; if they are columns of another matrix, there too."""
         self.passes += share
         if self._whole is not None:
             self._whole.count_share(share * self.n_features / self._whole.n_features)

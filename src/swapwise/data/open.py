@@ -1,4 +1,4 @@
-"""Which kind of storage a matrix has, and the columns of a linear model on it."""
+"""The storage of a matrix by its kind, and the columns of a linear model on it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,13 @@ from numpy.typing import ArrayLike
 
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.design import Design
-from swapwise.data.matrix import Matrix
+from swapwise.data.matrix import Matrix, require_entries, require_real, require_two_dimensions
 
 if TYPE_CHECKING:
     from swapwise.data.chunked import ChunkedMatrix
 
 
 def open_matrix(X: Any) -> Matrix:
-    """Return access to a matrix as it is stored.
-
-    >>> open_matrix([[1.0, 2.0]]).shape
-    (1, 2)
-    """
     if isinstance(X, Matrix):
         return X
     X = opened(X)
@@ -35,7 +30,7 @@ def open_matrix(X: Any) -> Matrix:
 
 
 def opened(X: Any, name: str = "X") -> Any:
-    """Return X, or the memory-mapped array whose file it names."""
+    """Return X, or the memory-mapped array if it is the name of a file."""
     if not isinstance(X, (str, PathLike)):
         return X
     from swapwise.data.mapped import open_npy
@@ -44,17 +39,16 @@ def opened(X: Any, name: str = "X") -> Any:
 
 
 def is_chunked(X: Any) -> bool:
-    """Return whether X is to be read in chunks: a memory-mapped file, a Dask array or frame."""
     return is_mapped(X) or is_dask(X) or isinstance(X, (str, PathLike))
 
 
 def is_mapped(X: Any) -> bool:
-    """Return whether X lies in a file, and not in a private copy of one, whose changes would be lost."""
+    """Return whether X is in a file, and not a private copy of one, whose changes would be lost."""
     return isinstance(X, np.memmap) and X.mode != "c" and getattr(X, "_mmap", None) is not None
 
 
 def is_dask(X: Any) -> bool:
-    """Return whether X is a Dask array or frame, without a look at Dask if it is not."""
+    """Return whether X is a Dask array or frame, without an import of Dask."""
     is_lazy = type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
     return is_lazy and hasattr(type(X), "ndim")
 
@@ -69,12 +63,9 @@ def open_design(
     scale_rows: bool = True,
     by_rows: bool = False,
 ) -> Design:
-    """Return the columns of a linear model that is to explain ``y``; see :class:`Design`.
+    """Return the columns of a linear model that explains ``y``; see :class:`Design`.
 
     With ``by_rows``, a file that is stored by columns is read in chunks of rows, as other data in chunks are.
-
-    >>> open_design([[1.0, 5.0], [3.0, 5.0]], [0.0, 2.0], centre=True).with_target
-    array([2., 0.])
     """
     matrix = open_matrix(X)
     if by_rows:
@@ -83,12 +74,7 @@ def open_design(
 
 
 def by_rows(X: Any) -> ChunkedMatrix:
-    """Return data in chunks of rows: of a file that is stored by columns, a part of all columns at a time.
-
-    >>> import dask.array as da
-    >>> by_rows(da.ones((4, 2), chunks=2)).shape
-    (4, 2)
-    """
+    """Return data in chunks of rows, even of a file that is stored by columns."""
     from swapwise.data.chunked import ChunkedMatrix
 
     matrix = open_matrix(X).by_rows()
@@ -104,14 +90,9 @@ def _chunked(X: Any) -> Matrix:
         from swapwise.data.dask import DaskChunks
 
         return ChunkedMatrix(DaskChunks(X))
-    if X.ndim != 2:
-        raise ValueError(
-            f"X must be two-dimensional (rows are samples, columns are features), got shape {X.shape}"
-        )
-    if 0 in X.shape:
-        raise ValueError(f"X must have at least one sample and one feature, got shape {X.shape}")
-    if X.dtype.kind not in "biuf":
-        raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")
+    require_two_dimensions(X.shape)
+    require_entries(X.shape)
+    require_real(X.dtype)
     from swapwise.data.mapped import ColumnFile, FileChunks, MappedFile
 
     by_columns = X.strides[0] == X.itemsize and X.shape[1] > 1

@@ -1,4 +1,4 @@
-"""What a pass over data in chunks computes, and how the answers for two chunks become one."""
+"""Reductions: what a pass over data in chunks computes, and how the answers for two chunks are merged."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ from swapwise.override import override
 
 
 class Reduction(ABC):
-    """What is to be done with a chunk of rows, and how the answers for two chunks become one.
+    """A computation on a chunk of rows, and a merge of the answers for two chunks.
 
-    A reduction travels to where the chunks are: it is to be small, and must not change what it is given.
+    A reduction travels to where the chunks are: it should be small, and must not change its arguments.
     """
 
     @abstractmethod
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return the answer for a chunk; ``rows`` are its parts of what was given to ``Chunks.reduce``."""
+        """Return the answer for a chunk; ``rows`` are its parts of the arrays given to ``Chunks.reduce``."""
 
     def merge(self, first: Any, second: Any) -> Any:
-        """Return the answer for two chunks, of which ``first`` has the earlier rows: here their sum."""
+        """Return the answer for two chunks, of which ``first`` has the earlier rows: by default their sum."""
         return tuple(one + other for one, other in zip(first, second, strict=True))
 
 
 def merged(reduction: Reduction, answers: list[Any]) -> Any:
-    """Return the answers for chunks that follow each other as one."""
     return reduce(reduction.merge, answers)
 
 
@@ -53,17 +52,16 @@ class Scaled:
 
 
 class FirstLook(Reduction):
-    """Total weight, weighted means and spreads of all columns, and their products with vectors."""
+    """Total weight, weighted means and spreads of all columns, and their products with vectors.
+
+    ``rows`` are the vectors, and weights of the samples unless all are one.
+    """
 
     @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return the sums, counted from a row so that large offsets do no harm.
-
-        ``rows`` are the vectors, and weights of the samples unless all are one.
-        """
         vectors = rows[0]
         weight = np.ascontiguousarray(rows[1]) if len(rows) > 1 else np.ones(len(chunk))
-        origin = chunk[int(np.argmax(weight))].copy()
+        origin = chunk[int(np.argmax(weight))].copy()  # so that large offsets do no harm
         sums, squares = np.empty(len(origin)), np.empty(len(origin))
         with np.errstate(over="ignore", invalid="ignore"):
             moments.by_rows(chunk, weight, origin, 0, len(origin), sums, squares)
@@ -120,7 +118,7 @@ class ScaledProducts(Reduction):
 
 @dataclass(frozen=True)
 class Triangle(Reduction):
-    """The R of ``[A_K y] = QR``: all that inner products of columns can tell, to the last digit."""
+    """The R of ``[A_K y] = QR``, which has all inner products of columns without loss of digits."""
 
     columns: Scaled
 
@@ -152,7 +150,7 @@ class Products(Reduction):
 
 
 class Gathering(Reduction):
-    """A reduction whose answers lie side by side: a list of parts."""
+    """A reduction whose answers are concatenated: a list of parts."""
 
     @override
     def merge(self, first: Any, second: Any) -> Any:

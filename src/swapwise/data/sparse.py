@@ -1,4 +1,4 @@
-"""A matrix of which few entries are not zero: stored as they are, never made dense."""
+"""A scipy sparse matrix, which is never made dense."""
 
 from __future__ import annotations
 
@@ -7,24 +7,18 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.data.matrix import Matrix, Moments
+from swapwise.data.matrix import Matrix, Moments, require_real
 from swapwise.kernels import moments
 from swapwise.override import override
 
 
 class SparseMatrix(Matrix):
-    """A scipy sparse matrix or array; other formats than CSR and CSC are converted to CSC.
-
-    >>> from scipy.sparse import csc_array
-    >>> SparseMatrix(csc_array([[1.0, 0.0], [3.0, 4.0]])).products(np.array([[1.0, 1.0]]))
-    array([[4., 4.]])
-    """
+    """A scipy sparse matrix or array; formats other than CSR and CSC are converted to CSC."""
 
     def __init__(self, X: Any) -> None:
         if 0 in X.shape or len(X.shape) != 2:
             raise ValueError(f"X must have at least one sample and one feature, got shape {X.shape}")
-        if X.dtype.kind not in "biuf":
-            raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")
+        require_real(X.dtype)
         stored = X if X.format in ("csr", "csc") else X.tocsc()
         if not stored.has_canonical_format:
             stored = stored.copy()
@@ -36,7 +30,7 @@ class SparseMatrix(Matrix):
 
     @property
     def _columns(self) -> Any:
-        """The same numbers column by column: made when single columns are first asked for."""
+        """The matrix in CSC, made when single columns are first needed."""
         if self._by_columns is None:
             self._by_columns = self._stored.tocsc()
         return self._by_columns
@@ -68,7 +62,6 @@ class SparseMatrix(Matrix):
         return Moments(mean, spread)
 
     def _places(self) -> tuple[IndexArray, IndexArray]:
-        """Return row and column of every entry that is stored."""
         lines = np.repeat(np.arange(len(self._stored.indptr) - 1), np.diff(self._stored.indptr))
         across = self._stored.indices
         return (lines, across) if self._stored.format == "csr" else (across, lines)

@@ -60,7 +60,7 @@ from swapwise.objectives.coefficient_bounds import CoefficientBounds, read_bound
 from swapwise.objectives.glm.likelihood import read_weight
 from swapwise.search.plan import Plan, resolve
 from swapwise.search.progress import progress_bar, reading_bar
-from swapwise.search.restarts import Problem, require_restarts, restart
+from swapwise.search.restarts import RestartProblem, require_restarts, restart
 from swapwise.search.result import SearchResult, Status
 from swapwise.search.rules import Pivot
 from swapwise.search.working_sets import working_set
@@ -87,7 +87,7 @@ def planned(
         q=estimator.q,
         max_iter=estimator.max_iter,
         tol=estimator.tol,
-        above=THEORY,
+        hooks=THEORY,
         of_path=of_path,
     )
     if estimator.n_restarts != 0:
@@ -125,7 +125,7 @@ def searched(
         frequency = np.bincount(best.support, minlength=objective.n).astype(float)
         if estimator.n_restarts:
             assert rng is not None
-            problem = Problem(objective, constraint, plan, working_set(models))
+            problem = RestartProblem(objective, constraint, plan, working_set(models))
             best, frequency = restart(problem, best, estimator.n_restarts, rng, clock, observers)
         if show is not None:  # with the passes over the data
             show(best)

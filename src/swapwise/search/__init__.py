@@ -1,1 +1,1 @@
-"""How it is searched: pivot rules, acceptance, starts, the loop, and the other methods."""
+"""Searching: pivot rules, acceptance rules, starts, the loop, and methods other than local search."""

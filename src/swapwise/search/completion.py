@@ -1,4 +1,4 @@
-"""The end of a search under lower limits: elements that add nothing, but that a limit asks for."""
+"""Completion: at the end of a search, add elements that lower limits need, though they may gain nothing."""
 
 from __future__ import annotations
 
@@ -19,19 +19,10 @@ COMPLETION = "completion"
 
 
 def complete(state: State, constraint: Constraint, budget: Budget) -> list[Step]:
-    """Move a state to a set that meets all lower limits, and return the steps, one for each element.
-
-    Those that look best come in, or the first if there is nothing to tell them apart. The budget only limits
-    how long that is looked into.
-
-    >>> from swapwise import Linear, Uniform
-    >>> state = Linear([0.0, 2.0, 0.0]).start(np.array([1]))
-    >>> complete(state, Uniform(3, 2, at_least=2), Budget())
-    [Step(move=Move(added=(0,), dropped=()), value=2.0, strategy='completion')]
-    """
+    """Move the state to a set that meets all lower limits, the elements with the best scores first."""
     if constraint.is_complete(state.support):
         return []
-    with unwarned():  # that columns are collinear is said of the answer
+    with unwarned():  # the refit of the answer warns of collinear columns
         target = constraint.completed(state.support, _scores(state, constraint, budget))
         whole = move_between(state.support, target)
         one_by_one = [Move(added=(element,)) for element in whole.added]
@@ -43,7 +34,7 @@ def complete(state: State, constraint: Constraint, budget: Budget) -> list[Step]
 
 
 def _scores(state: State, constraint: Constraint, budget: Budget) -> FloatArray:
-    """Return about what each element would add; nothing is known of those that others must make room for."""
+    """Estimate the gain of each element, with 0 for those that are not addable or when time runs out."""
     if isinstance(state, SparseState):
         return state.screening_scores()
     try:
@@ -55,16 +46,6 @@ def _scores(state: State, constraint: Constraint, budget: Budget) -> FloatArray:
 def filled_in(
     objective: SetFunction, support: IndexArray, history: Sequence[Event], tol: float
 ) -> IndexArray:
-    """Return the elements that completed a set, and without which it is worth as much.
-
-    What a search that was cut short left to be completed may well be worth something.
-
-    >>> from swapwise import Linear, Uniform, maximize
-    >>> f = Linear([0.0, 2.0, 5.0, 0.0])
-    >>> result = maximize(f, Uniform(4, 3, at_least=3), start="empty", max_iter=1)
-    >>> result.support, filled_in(f, result.support, result.history, tol=1e-10)
-    (array([0, 1, 2]), array([0]))
-    """
     made_by = {element: event.strategy for event in history for element in event.added}
     candidates = [element for element in support.tolist() if made_by.get(element) == COMPLETION]
     filled: list[int] = []

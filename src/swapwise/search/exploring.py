@@ -1,4 +1,4 @@
-"""Least squares in memory: go to the best of many local optima."""
+"""Exploration for least squares in memory: compiled search of few columns, and perturbations."""
 
 from __future__ import annotations
 
@@ -21,27 +21,26 @@ from swapwise.search.subproblems import go
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares.state import LeastSquaresState
 
-# Perturbations end when this many in a row have led to nothing better. For each entry of the data they may
-# cost as much as this many updates of a number: before something better is found, between finds, and in all.
+# Perturbations end after this many failures in a row. For each entry of the data they may cost as much as
+# this many updates of a number: before the first better set is found, between better sets, and in all.
 MOST_FAILURES, FIRST_WORK, MOST_WORK, MOST_WORK_IN_ALL = 96, 10.0, 15.0, 50.0
 
-# Data count as no fewer entries than this, for perturbations of small data take no time at all, and as no
-# more: in large data there is rarely anything better to be found.
+# The number of entries is clipped to this range: perturbations of small data take no time at all, and in
+# large data they rarely find anything better.
 FEWEST_ENTRIES, MOST_ENTRIES = 10_000, 4_000_000
 
 # Values in single precision that differ by no more than this count as equal.
 TIE = 2e-7
 
-# This many are made between looks at the clock.
+# The number of perturbations between checks of the clock
 AT_ONCE = 48
 
 
 class Exploring(Strategy):
-    """Search few columns, look at all for what would improve the answer, and leave local optima.
+    """Search few columns, scan all for elements that would improve the answer, and perturb local optima.
 
-    All of that is compiled, in single precision; the state moves to each better local optimum. ``first`` are
-    the candidates that a search of the same objective ended with: this one begins with them, and
-    perturbations are left to that search.
+    Compiled, in single precision; the state moves to each better local optimum. ``first`` are the candidates
+    that an earlier search of the same objective ended with: this one begins with them, and does not perturb.
     """
 
     name = "exploration"
@@ -53,7 +52,6 @@ class Exploring(Strategy):
 
     @property
     def elements(self) -> IndexArray:
-        """The candidates."""
         return np.empty(0, dtype=np.intp) if self._explored is None else self._explored.candidates
 
     @override
@@ -74,7 +72,6 @@ class Exploring(Strategy):
     def _settled(
         self, explored: Exploration, state: LeastSquaresState, budget: Budget
     ) -> tuple[IndexArray, float]:
-        """Return the local optimum that a search from the state leads to; what comes before it is kept."""
         support = state.support
         while True:
             support, value, is_settled = explored.search_once(support)
@@ -96,21 +93,20 @@ class Exploring(Strategy):
         return []
 
     def _allow_more(self, explored: Exploration) -> None:
-        """Set how much may be done until the next better answer."""
         most = MOST_WORK if self._succeeded else FIRST_WORK
         self._most_work = min(self._most_in_all, explored.work + most * self._entries)
 
     def _go(
-        self, found: tuple[IndexArray, float], who: str | None, state: LeastSquaresState, budget: Budget
+        self, found: tuple[IndexArray, float], made_by: str | None, state: LeastSquaresState, budget: Budget
     ) -> Sequence[Step]:
         target, value = found
         if value <= state.value + TIE and len(state.support):
             return []
-        # A forced element that others span is nothing to a search in single precision.
+        # The search in single precision drops forced elements that others span.
         if not set(self._constraint.forced.tolist()) <= set(target.tolist()):
             return []
         self._rounds += 1
         notify(rounds=self._rounds, passes=state.objective.n_passes, value=state.value)
-        steps = [Step(move_between(state.support, target), value, who)]
+        steps = [Step(move_between(state.support, target), value, made_by)]
         budget.keep(steps, value)
         return go(steps, state, state.resolution(self._tol) if len(state.support) else 0.0)

@@ -1,4 +1,4 @@
-"""Local search: moves to a neighbouring set, for as long as the rules find a good enough one."""
+"""Local search: moves to neighbouring sets while the rules find one that is good enough."""
 
 from __future__ import annotations
 
@@ -18,25 +18,23 @@ from swapwise.search.rules import Acceptance, BestImprovement, Oblivious, Pivot
 
 
 class LocalSearch(Strategy):
-    """Moves to a neighbouring set for as long as the rules find a good enough one."""
-
     def __init__(self, constraint: Constraint, rule: Pivot, acceptance: Acceptance, q: int = 1) -> None:
         self._constraint, self._rule, self._acceptance, self._q = constraint, rule, acceptance, q
         self.name, self.finished = rule.name, rule.finished
-        # A rule of one's own, derived from this one, may leave moves out or score them otherwise.
+        # The compiled run is for the rule itself: a subclass may leave moves out or score them otherwise.
         self._may_run = type(rule) is Oblivious and isinstance(acceptance, BestImprovement) and q == 1
         self._optimum: IndexArray | None = None
 
     @override
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
         if self._may_run:
-            self._may_run = False  # only once: errors of updates add up, so later moves are scored exactly
+            self._may_run = False  # errors of updates add up in a run, so later moves are scored exactly
             steps, is_optimal = state.best_run(self._constraint, self._acceptance.tol, budget)
             self._optimum = state.support if is_optimal else None
             if steps:
                 return ending_at(steps, state.value)
         if self._optimum is not None and np.array_equal(self._optimum, state.support):
-            return []  # nothing has led away from where the search ended
+            return []  # the state is still at the local optimum of the compiled run
         found = self._acceptance.pick(self._rule, state, self._constraint, self._q, budget)
         self._optimum = state.support if found is None else None
         return [] if found is None else self._make(found.move, state)

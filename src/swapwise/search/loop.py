@@ -1,4 +1,4 @@
-"""The one loop that every search runs through, and the record it keeps."""
+"""The one loop of all searches, and its record of moves."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CUT_SHORT = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.INTERRUPTED)
 
 
 class Strategy(ABC):
-    """What proposes and makes moves: local search, working sets, greedy, restarts, and so on."""
+    """Proposes and makes moves: local search, working sets, greedy, restarts, and so on."""
 
     name: str
     #: Why the search stops when the strategy is at its end.
@@ -35,17 +35,17 @@ class Strategy(ABC):
 
     @abstractmethod
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
-        """Move the state on and return what was done, at most ``budget.moves``; nothing at the end.
+        """Move the state on and return the steps, at most ``budget.moves``; none at the end.
 
-        Values only rise, except for a step that says whose it is: a perturbation leaves a local optimum, a
-        backward step takes an element back, and the last step of its advance is better than where it began.
-        What is found before the state moves goes to ``budget.keep``: if the clock ends the advance, these
-        steps are made.
+        Values only rise, except for a step with a ``strategy`` of its own: a perturbation leaves a local
+        optimum, a backward step takes an element back, and the last step of its advance is better than where
+        it began. Steps that are found before the state moves go to ``budget.keep``: they are made if time
+        runs out during the advance.
         """
 
 
 class Trace:
-    """The record of a search: where it is, the moves that led there, and who wants to hear of them."""
+    """The current set, the moves that led there, and the observers of moves."""
 
     def __init__(
         self, support: IndexArray, observers: Iterable[Observer] = (), history: Sequence[Event] = ()
@@ -56,10 +56,10 @@ class Trace:
         self._observers = list(observers)
 
     def record(self, steps: Sequence[Step], strategy: str, seconds: float, before: float) -> bool:
-        """Put steps from a set of value ``before`` on the record; return True if an observer says stop.
+        """Record steps from a set of value ``before``; return True if an observer stops the search.
 
-        The record then ends where the observer stopped, or before the steps if that is not better: in the
-        middle of a perturbation it need not be.
+        The record then ends where the observer stopped, or before the steps if the value is lower there, as
+        it may be in the middle of a perturbation.
         """
         n_before, begin = len(self.history), self.support
         for step in steps:
@@ -68,7 +68,7 @@ class Trace:
                 len(self.history) + 1,
                 step.move.added,
                 step.move.dropped,
-                support.copy(),  # observers may do with it what they like
+                support.copy(),  # observers may change it
                 step.value,
                 seconds,
                 step.strategy or strategy,
@@ -89,7 +89,7 @@ class Trace:
 
 
 def run(strategies: Iterable[Strategy], state: State, trace: Trace, budget: Budget) -> Status:
-    """Run strategies one after the other to their ends, or until a limit or an observer says stop."""
+    """Run strategies one after the other to their ends, or until a limit or an observer stops them."""
     status = Status.COMPLETE
     for strategy in strategies:
         begin, n_before = perf_counter(), len(trace.history)
@@ -133,9 +133,9 @@ def search(
 ) -> SearchResult:
     """Search from a set; out of time or interrupted, the best set so far is the result.
 
-    The moves of ``starts`` do not count towards the limit on moves. ``history`` is what led to the set, if it
-    is the answer of another search. An answer that misses a lower limit is completed, however the search
-    ended; ``tol`` says what is worth nothing then.
+    Only moves of ``strategies`` count towards the limit on moves. ``history`` led to ``begin``. An answer
+    that misses a lower limit is completed, however the search ended. Gains up to ``tol`` times the value are
+    nothing.
     """
     trace = Trace(begin, observers, history)
     state: State | None = None
@@ -146,7 +146,7 @@ def search(
         budget.moves = most
         if status is not Status.INTERRUPTED:
             status = run(strategies, state, trace, budget)
-        for _ in range(constraint.n):  # more elements may make for better swaps
+        for _ in range(constraint.n):  # swaps may improve a completed set
             if status is not Status.LOCAL_OPTIMUM or not _complete(state, constraint, trace, budget):
                 break
             status = run(strategies[-1:], state, trace, budget)
@@ -168,11 +168,11 @@ def search(
 
 
 def _complete(state: State, constraint: Constraint, trace: Trace, budget: Budget) -> bool:
-    """Meet the lower limits, on the record; observers cannot stop that. Return whether one was missed."""
+    """Meet the lower limits, on the record; return whether one was missed."""
     begin = perf_counter()
     steps = complete(state, constraint, budget)
     for step in steps:
-        with suppress(KeyboardInterrupt):  # of a callback, too: nothing else is left to do
+        with suppress(KeyboardInterrupt):  # of a callback, too: the search is over anyway
             trace.record([step], COMPLETION, budget.clock.seconds(), -np.inf)
     if steps:
         trace.strategies.append(StrategyRun(COMPLETION, len(steps), state.value, perf_counter() - begin))
@@ -180,13 +180,11 @@ def _complete(state: State, constraint: Constraint, trace: Trace, budget: Budget
 
 
 def take_kept(objective: SetFunction, trace: Trace, budget: Budget) -> None:
-    """Make the steps that a round had found before it was cut short, if they lead to a better set.
-
-    The state may have been left in the middle of a move, so it is not asked.
-    """
+    """Make the steps kept by a round that was cut short, if they lead to a better set."""
     steps = budget.kept
     if not steps:
         return
+    # Values are computed afresh: the state may have been left in the middle of a move.
     target = trace.support
     for step in steps:
         target = step.move.result(target)
@@ -201,12 +199,7 @@ def take_kept(objective: SetFunction, trace: Trace, budget: Budget) -> None:
 
 
 def ending_at(steps: Sequence[Step], value: float) -> list[Step]:
-    """Return the steps of a compiled run, whose values are sums of gains, with the value where they end.
-
-    >>> from swapwise.moves import Move
-    >>> ending_at([Step(Move(added=(0,)), 0.5), Step(Move(added=(1,)), 0.75 + 1e-12)], 0.75)[-1].value
-    0.75
-    """
+    """Replace the last value of a compiled run, a sum of gains, by the exact one, which bounds the others."""
     rising = [Step(step.move, min(step.value, value), step.strategy) for step in steps]
     rising[-1] = Step(steps[-1].move, value, steps[-1].strategy)
     return rising
@@ -222,10 +215,6 @@ def result_of(
     seconds: float,
     tol: float,
 ) -> SearchResult:
-    """Return the result at the end of a record, with value and coefficients computed afresh.
-
-    ``tol`` says what is worth nothing, as a share of the value.
-    """
     require_independent(constraint, trace.support)
     coef, at_bound = None, trace.support[:0]
     if isinstance(objective, SparseObjective):
@@ -252,7 +241,7 @@ def result_of(
 
 
 def require_independent(constraint: Constraint, support: IndexArray) -> None:
-    """Refuse a set that a constraint has led to and does not allow, as one of the user's own may."""
+    """Refuse a set that the constraint's own moves led to but that it does not allow."""
     if not constraint._is_independent(support):
         raise ValueError(
             f"{constraint!r} has led to {support.tolist()}, which its _is_independent does not allow: its "
@@ -261,11 +250,6 @@ def require_independent(constraint: Constraint, support: IndexArray) -> None:
 
 
 def passes_of(objective: SetFunction) -> float | None:
-    """Return how many times all of the data were read so far, rounded; None if that is not counted.
-
-    >>> from swapwise import Linear
-    >>> passes_of(Linear([1.0]))
-    """
     return None if objective.n_passes is None else round(objective.n_passes, 3)
 
 
@@ -274,5 +258,5 @@ def _wants_to_stop(observer: Observer, event: Event) -> bool:
         answer = observer(event)
     except StopIteration:
         return True
-    # Only a true truth value: a callback that happens to return a number or a list means nothing by it.
+    # Only a bool stops: a callback may happen to return a number or a list.
     return isinstance(answer, (bool, np.bool_)) and bool(answer)

@@ -1,4 +1,4 @@
-"""Newton's method for sets: rounds of second-order models, and perturbations of what they lead to."""
+"""Newton's method for sets: rounds of second-order models, and perturbations of their local optima."""
 
 from __future__ import annotations
 
@@ -19,41 +19,40 @@ from swapwise.search.loop import Strategy
 from swapwise.search.result import Status
 from swapwise.search.subproblems import Subproblem, disjoint_bases, go, part_of, support_after
 
-# Few searches need more models.
+# The limit on models per search; few searches need as many.
 MOST_MODELS = 40
 
-# Models look at this many elements, and at this many per element that can be chosen; this many disjoint bases
-# are among them, so that every part of the constraint has a choice. Of no more than these, they look at all.
+# A model has this many candidates, and this many per element that can be chosen; this many disjoint bases are
+# among them, so that every part of the constraint has a choice. Of no more elements than FEW, all are
+# candidates.
 CANDIDATES, CANDIDATES_PER_CHOICE, BASES, FEW = 100, 4, 6, 200
 
-# Elements of several coefficients cost more, so there are no more candidates of them than these per choice.
+# Elements of several coefficients cost more: their candidates are no more than this many disjoint bases.
 BASES_OF_BLOCKS = 3
 
-# Models are damped like this, one after the other, until one leads to something better. Without damping, a
-# model is best for a few steps, and predicts far too much for sets that have little in common with the fit.
+# Dampings are tried in this order until one leads to a better set. An undamped model is best for a few steps,
+# and predicts far too much for sets that have little in common with the fit.
 DAMPINGS = 0.3, 0.6, 0.0
 
-# Where all elements are looked at anyway, this many more models are around parts of the set, with a damping.
+# Where all elements are candidates, this many more models are around parts of the set, with this damping.
 PARTS, DAMPING_OF_PARTS = 9, 0.3
 
-# Models are searched from this many perturbations, or as many as are about this much work. The best few sets
-# are refitted.
+# A model is searched from at most this many perturbations, of at most about this much work in all. The best
+# few sets are refitted.
 MOST_AT_ONCE, WORK_AT_ONCE, REFITTED = 16, 10**8, 3
 
 
 class ModelRounds(Strategy):
-    """Newton's method for sets: search the second-order model around the fit, refit on what it finds, repeat.
+    """Newton's method for sets: search the second-order model around the fit, refit on the set found, repeat.
 
     Each round is one move. From a set that is not empty, models are damped and searched from perturbations of
-    the set, too; the best few sets that they find are refitted. The exact refit decides: values only rise. A
-    search that is not to perturb only goes where the model itself leads.
+    it, too. Exact refits of the best few sets decide. Without ``perturbs``, rounds follow the undamped model.
     """
 
     name = "model rounds"
 
     @classmethod
     def require(cls, objective: SetFunction, constraint: Constraint) -> None:
-        """Ask for second-order models."""
         if not has_model(objective):
             raise TypeError(
                 "start='model' needs second-order models, as least squares and likelihoods have; "
@@ -64,7 +63,7 @@ class ModelRounds(Strategy):
         self._constraint, self._tol, self.perturbs = constraint, tol, perturbs
         self._rounds, self._failures, self._rng = 0, 0, np.random.default_rng(0)
         self._candidates = np.empty(0, dtype=np.intp)
-        #: Where the last round ended
+        #: The set after the last round
         self._left_at = np.empty(0, dtype=np.intp)
         #: Sets whose value is known
         self._known: set[bytes] = set()
@@ -90,7 +89,6 @@ class ModelRounds(Strategy):
         return len(DAMPINGS) + PARTS * looks_at_all if perturbs else 1
 
     def _follow(self, state: SparseState, budget: Budget) -> Sequence[Step]:
-        """Go where the model leads, if that is better."""
         passes = state.objective.n_passes
         if passes is not None:
             notify(rounds=self._rounds, passes=passes, value=state.value)
@@ -105,10 +103,9 @@ class ModelRounds(Strategy):
         return go([step], state)
 
     def _perturb(self, state: SparseState, budget: Budget) -> Sequence[Step]:
-        """Go to the best of what a model finds around the set, if that is better."""
         self._known.add(state.support.tobytes())
         new: dict[bytes, IndexArray] = {}
-        for some in self._promising(state, budget.clock):
+        for some in self._candidate_sets(state, budget.clock):
             if some.tobytes() not in self._known and len(new) < REFITTED:
                 new[some.tobytes()] = some
         self._known.update(new)
@@ -116,7 +113,7 @@ class ModelRounds(Strategy):
             return []
         budget.check()
         moves = [move_between(state.support, some) for some in new.values()]
-        with unwarned():  # of sets that are not chosen
+        with unwarned():  # most of these sets are not chosen
             gains = state.gains(MoveList.of(moves))
         best = int(np.argmax(gains))
         if gains[best] <= state.resolution(self._tol):
@@ -125,8 +122,8 @@ class ModelRounds(Strategy):
         budget.keep([step], gains[best])
         return go([step], state)
 
-    def _promising(self, state: SparseState, clock: Clock) -> Iterable[IndexArray]:
-        """Return sets that a model thinks much of, the best first."""
+    def _candidate_sets(self, state: SparseState, clock: Clock) -> Iterable[IndexArray]:
+        """Return local optima of the model, the best predicted value first."""
         around, damping = state, DAMPING_OF_PARTS
         if self._failures < len(DAMPINGS):
             damping = DAMPINGS[self._failures]
@@ -146,15 +143,13 @@ class ModelRounds(Strategy):
     def _subproblem(
         self, state: SparseState, scores: Callable[[], FloatArray], damping: float = 0.0
     ) -> Subproblem | None:
-        """Return the model around the state on candidates, or None if there is none."""
-        if not self._failures:  # else the state is where it was
+        if not self._failures:  # else the state has not moved
             self._candidates = self._best_candidates(state, scores)
         elements = self._candidates
         model = state.model(elements, damping) if len(elements) else None
         return None if model is None else Subproblem(model, self._constraint, elements, self._tol)
 
     def _best_candidates(self, state: SparseState, find_scores: Callable[[], FloatArray]) -> IndexArray:
-        """Return the chosen elements, a few disjoint bases of large scores, and single ones."""
         wanted, bases = CANDIDATES_PER_CHOICE * self._constraint.max_size(), BASES_OF_BLOCKS
         if state.objective.groups is None:
             wanted, bases = max(CANDIDATES, wanted), BASES
@@ -168,9 +163,9 @@ class ModelRounds(Strategy):
 
 
 class PerturbedSearch(Strategy):
-    """A local search that perturbs what it ends with, as model rounds do, until that leads to nothing better.
+    """A local search whose local optimum is perturbed by model rounds, until that leads to nothing better.
 
-    The local search has the last word: no move of its rule improves the answer.
+    The local search comes last: no move of its rule improves the answer.
     """
 
     def __init__(self, main: Strategy, rounds: ModelRounds) -> None:
@@ -193,12 +188,10 @@ class PerturbedSearch(Strategy):
 def _local_optima(
     subproblem: Subproblem, support: IndexArray, rng: np.random.Generator, clock: Clock
 ) -> LocalOptima:
-    """Return where searches of a model lead from a set and, if they take next to no time, its parts."""
     work = len(subproblem.elements) * max(1, subproblem.system.max_size()) ** 2
     count = max(1, min(MOST_AT_ONCE, WORK_AT_ONCE // work))
     return subproblem.local_optima([support], count if subproblem.is_quick else 0, rng, clock)
 
 
 def has_model(objective: SetFunction) -> bool:
-    """Return whether the objective has second-order models."""
     return isinstance(objective, SparseObjective) and objective.second_order

@@ -1,4 +1,4 @@
-"""Answers under growing constraints, each found from its neighbours."""
+"""Paths: answers under growing constraints, each found from its neighbours."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from swapwise.search.loop import Strategy, Trace, result_of, run, search, take_k
 from swapwise.search.plan import Plan, resolve
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 
-# The path is searched down and up again this many times; what changes after that is very little.
+# The path is searched down and up again this many times; further sweeps change very little.
 SWEEPS = 2
 
-# Every so often along the path a search begins afresh: where it is better, the neighbours learn of it. One by
-# models costs as much as a fit.
+# A search begins afresh at every third place, or every eighth if it is by models, which cost as much as a
+# fit. Where its answer is better, the neighbours' searches begin there.
 FRESH_EVERY, MODEL_EVERY = 3, 8
 
 
@@ -34,53 +34,26 @@ def warm_path(
     time_limit: float | None = None,
     all_or_nothing: bool = False,
 ) -> list[SearchResult]:
-    """Return an answer for each of some constraints; what one allows, those after it allow too.
+    """Return an answer for each of a sequence of growing constraints with the same forced elements.
 
-    Going up, a local search begins at the answer before; going down, at the answer after, less what it can
-    spare best. The better answer stays, until nothing changes. As these alone may stay in a region that was
-    good for small sets, some searches begin afresh: with the first elements that a search from nothing under
-    the last constraint took, or, where the objective has second-order models, by strategies on these.
+    Going up, a local search begins at the answer before; going down, at the answer after, less the elements
+    whose loss costs least. The better answer stays, until nothing changes. As these searches may all stay in
+    a region that was good for small sets, some begin afresh: with the first elements that a search from
+    nothing under the last constraint took, or, where the objective has second-order models, by strategies on
+    these. Methods other than local search answer each constraint by itself.
 
-    Other methods than local search cannot begin at a given set: they answer each constraint by itself.
-
-    The history of an answer is the whole way to it, over the answers under other constraints: a step from one
-    to the next that drops elements is a "perturbation". After a keyboard interrupt, all answers are what they
-    are by then, with status INTERRUPTED.
-
-    Parameters
-    ----------
-    objective : SparseObjective
-    constraints : sequence of Constraint
-        Growing, and all with the same forced elements.
-    plan : Plan
-        How to search; ``start`` is where the search under the first constraint begins, and ``max_iter`` holds
-        for every search.
-    seed : int
-        For methods that draw at random.
-    time_limit : float, optional
-        Seconds after which all answers are what they are by then: at worst that of the constraint before.
-    all_or_nothing : bool
-        Let a keyboard interrupt through.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from swapwise import LeastSquares, Uniform
-    >>> from swapwise.search.plan import resolve
-    >>> objective = LeastSquares(np.eye(3), [1.0, 3.0, 2.0])
-    >>> constraints = [Uniform(3, size) for size in (1, 2, 3)]
-    >>> path = warm_path(objective, constraints, resolve(objective, constraints[0]))
-    >>> [result.support.tolist() for result in path]
-    [[1], [1, 2], [0, 1, 2]]
+    The history of an answer is the whole way to it, over the answers under other constraints; a step to the
+    next one that drops elements is a "perturbation". ``plan.max_iter`` holds for every search. Out of time
+    or, unless ``all_or_nothing``, after a keyboard interrupt, all answers are the best by then.
     """
-    walk = Walk(objective, constraints, plan, Clock(as_time_limit(time_limit)), seed)
-    walk.run(all_or_nothing=all_or_nothing)
-    return walk.results()
+    searches = PathSearch(objective, constraints, plan, Clock(as_time_limit(time_limit)), seed)
+    searches.run(all_or_nothing=all_or_nothing)
+    return searches.results()
 
 
 @dataclass
-class Answer:
-    """The best set so far under one constraint, how it was reached, and all sets where a search has been."""
+class PathPoint:
+    """The best set so far under one constraint, the moves to it, and all sets that a search has visited."""
 
     support: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     value: float = -np.inf
@@ -89,8 +62,8 @@ class Answer:
     seen: set[bytes] = field(default_factory=set)
 
 
-class Walk:
-    """The answers of a path, and the one state that goes from set to set: to build another is expensive."""
+class PathSearch:
+    """The answers of a path, and the one state that moves from set to set: to build another is expensive."""
 
     def __init__(
         self,
@@ -102,14 +75,13 @@ class Walk:
     ) -> None:
         self._objective, self._constraints, self._plan = objective, constraints, plan
         self._clock, self._seed = clock, seed
-        self._answers = [Answer() for _ in range(len(constraints))]
+        self._answers = [PathPoint() for _ in range(len(constraints))]
         self._state: State = objective.start(plan.begin)
         self._under_way = 0, Trace(plan.begin)
         self._out_of_time = False
         self._by_models = resolve(objective, constraints[0]).start == "model"
 
     def run(self, *, all_or_nothing: bool = False) -> None:
-        """Find all answers; after a keyboard interrupt, unless it is let through, they are what they are."""
         try:
             self.search()
         except KeyboardInterrupt:
@@ -118,7 +90,6 @@ class Walk:
             self.stop()
 
     def search(self) -> None:
-        """Find all answers."""
         if self._plan.rule is None:
             for place in range(len(self._constraints)):
                 self._search_from_nothing(place)
@@ -132,11 +103,11 @@ class Walk:
             self._explore()
 
     def stop(self) -> None:
-        """Keep what the search under way had found, and nowhere less than under the constraint before."""
+        """Keep the best of the search under way, and give no constraint less than the one before it."""
         place, trace = self._under_way
         value = self._objective._value(trace.support)  # an interrupt may have come in the middle of a move
         if value > self._answers[place].value:
-            self._answers[place] = Answer(trace.support, value, history=trace.history)
+            self._answers[place] = PathPoint(trace.support, value, history=trace.history)
         for before, after in pairwise(self._answers):
             if before.value > after.value:
                 after.support, after.value, after.history = before.support, before.value, before.history
@@ -144,18 +115,15 @@ class Walk:
             answer.status = Status.INTERRUPTED
 
     def _search_from_start(self) -> None:
-        """Search under the first constraint from where the plan says."""
         plan, constraint = self._plan, self._constraints[0]
         starts = [*plan.starts(self._objective, constraint), *plan.models(self._objective, constraint)]
         self._search(0, [], starts)
 
     def _search_from_nothing(self, place: int) -> list[Event]:
-        """Search under a constraint from its forced elements; return the moves."""
         self._go_to(self._constraints[place].forced)
         return self._search(place, [])
 
     def _fresh_starts(self) -> dict[int, list[Event]]:
-        """Return ways to sets that owe nothing to smaller answers, for some places."""
         every = MODEL_EVERY if self._by_models else FRESH_EVERY
         places = range(len(self._constraints) - 1, 0, -every)
         if not places:
@@ -172,7 +140,6 @@ class Walk:
         return starts
 
     def _forward(self, fresh_starts: dict[int, list[Event]]) -> bool:
-        """Search from every answer under the next constraint; return whether any answer got better."""
         better = False
         for place in range(1, len(self._constraints)):
             before = self._answers[place - 1]
@@ -182,7 +149,6 @@ class Walk:
         return better
 
     def _backward(self) -> bool:
-        """Search from answers made smaller under the constraint before; return whether any got better."""
         better = False
         for place in reversed(range(len(self._constraints) - 1)):
             if not self._out_of_time:
@@ -191,25 +157,22 @@ class Walk:
         return better
 
     def _explore(self) -> None:
-        """Leave the local optima of all answers for better ones, as a search of one constraint does."""
         for place, constraint in enumerate(self._constraints):
             answer = self._answers[place]
             if self._out_of_time or answer.status is not Status.LOCAL_OPTIMUM:
                 return
             self._go_to(answer.support)
             explorers = self._plan.explorers(self._objective, constraint)
-            answer.seen.clear()  # where a search has been is where this one begins
+            answer.seen.clear()  # this search begins at a visited set
             self._search(place, answer.history, explorers)
 
     def results(self) -> list[SearchResult]:
-        """Return the answers, with values and coefficients computed afresh."""
         return [
             self._result(answer, constraint)
             for answer, constraint in zip(self._answers, self._constraints, strict=True)
         ]
 
     def _modelled(self, place: int) -> list[Event]:
-        """Return the moves that strategies on few elements make from the forced elements."""
         constraint = self._constraints[place]
         trace = Trace(constraint.forced)
         by_models = replace(self._plan, start="model", explores=False)
@@ -222,9 +185,9 @@ class Walk:
         return trace.history
 
     def _attempt(self, place: int, start: IndexArray, history: list[Event]) -> bool:
-        """Search from a set where no search has been; return whether that gave a better answer.
+        """Search from a set, unless a search has visited it; return whether that gave a better answer.
 
-        ``history`` is the way to the set, or to one that it is a part of.
+        ``history`` leads to the set, or to one that it is a part of.
         """
         answer = self._answers[place]
         if start.tobytes() in answer.seen:
@@ -235,7 +198,6 @@ class Walk:
         return answer.value > before
 
     def _extended(self, history: list[Event], start: IndexArray) -> list[Event]:
-        """Return a way to a set with the step from where it ends to the set, if it does not end there."""
         last = history[-1].support if history else self._constraints[0].forced
         step = move_between(last, start)
         if not (step.added or step.dropped):
@@ -247,7 +209,6 @@ class Walk:
         return [*history, event]
 
     def _search(self, place: int, history: list[Event], starts: Sequence[Strategy] = ()) -> list[Event]:
-        """Search from where the state is, up to where a search has been before; keep what is better."""
         answer, constraint = self._answers[place], self._constraints[place]
         answer.seen.add(self._state.support.tobytes())
 
@@ -263,7 +224,7 @@ class Walk:
         budget = Budget(self._clock)
         try:
             main = plan.main(self._objective, constraint, rng)
-            if plan.start_is_given:  # its moves do not count
+            if plan.start_is_given:  # its moves do not count towards max_iter
                 run(starts, self._state, trace, budget)
                 starts = ()
             budget.moves = plan.max_iter
@@ -281,7 +242,6 @@ class Walk:
         return trace.history
 
     def _reduced(self, support: IndexArray, place: int) -> IndexArray:
-        """Return a subset that the constraint allows: drop what is missed least, one at a time."""
         constraint = self._constraints[place]
         self._go_to(support)
         while not constraint._is_independent(self._state.support):
@@ -293,7 +253,7 @@ class Walk:
         return self._state.support
 
     def _losses(self) -> FloatArray:
-        """Return what dropping each of the chosen changes the value by, to second order if it has models."""
+        """Return the change of value when each chosen element is dropped, to second order by a model."""
         scored, chosen = self._state, self._state.support
         if isinstance(self._state, SparseState) and self._objective.scoring != "closed form":
             model = self._state.model(chosen)
@@ -306,7 +266,7 @@ class Walk:
         if not np.array_equal(self._state.support, target):
             self._state.apply(move_between(self._state.support, target))
 
-    def _result(self, answer: Answer, constraint: Constraint) -> SearchResult:
+    def _result(self, answer: PathPoint, constraint: Constraint) -> SearchResult:
         if not constraint.is_complete(answer.support):
             self._complete(answer, constraint)
         trace, tol = Trace(answer.support, history=answer.history), self._plan.tol
@@ -315,8 +275,7 @@ class Walk:
         trace.strategies.append(StrategyRun(method, len(trace.history), answer.value, seconds))
         return result_of(self._objective, constraint, trace, answer.status, method, evaluated, seconds, tol)
 
-    def _complete(self, answer: Answer, constraint: Constraint) -> None:
-        """Go on from an answer to one that meets all lower limits."""
+    def _complete(self, answer: PathPoint, constraint: Constraint) -> None:
         onward = [self._plan.main(self._objective, constraint, None)]
         strategies = onward if answer.status is Status.LOCAL_OPTIMUM else []
         budget, history = Budget(self._clock), answer.history

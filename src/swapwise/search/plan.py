@@ -1,4 +1,4 @@
-"""What is run for a problem: the one place where "auto" is decided, and where a misfit is named."""
+"""What is run for a problem: here "auto" is decided, and methods are refused that do not fit the problem."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.methods import METHODS
 from swapwise.search.methods.base import Method
 from swapwise.search.methods.greedy import CostBenefit
-from swapwise.search.methods.jumps import BestSingleton, Given, MaximalSet
+from swapwise.search.methods.jumps import BestSingleton, ComputedSet, MaximalSet
 from swapwise.search.model_rounds import ModelRounds, PerturbedSearch, has_model
 from swapwise.search.result import SearchResult
 from swapwise.search.rules import (
@@ -46,14 +46,14 @@ OTHERS = tuple(METHODS)
 NAMES = ("auto", *PIVOTS, *OTHERS)
 #: Jumps that are starts only, by name
 JUMPS: dict[str, type[Method]] = {jump.name: jump for jump in (MaximalSet, BestSingleton)}
-#: What a search may start with: jumps, what leads to the start, and the answer of any other method but one
+#: The starts: jumps, the relaxation, models, and the answers of all other methods but exhaustive search
 STARTS = ("auto", "empty", *JUMPS, "relaxation", "model", *(name for name in OTHERS if name != "exhaustive"))
 
-# Up to this many columns, all of them are looked at in every round: working sets would save nothing. Where
-# there is no quick search of a working set, that takes more columns.
+# Up to this many columns, every round scans all of them: working sets would save nothing. The second number
+# is for problems without a quick search of a working set.
 SMALL, SMALL_UNLESS_QUICK = 200, 2000
 
-# Who asks for larger gains than this wants a search to end early.
+# A ``tol`` above this is there to end searches early: local optima are not perturbed.
 COARSE = 1e-6
 
 # A graph of more pairs than this is searched by gradients: exact gains take a refit per pair. That is
@@ -62,18 +62,18 @@ COARSE = 1e-6
 MOST_PAIRS_TO_REFIT = 300
 
 
-class Above(NamedTuple):
-    """What searches use of the layers above them."""
+class TheoryHooks(NamedTuple):
+    """Functions of ``theory`` and ``certify``, which import this package, for searches to call."""
 
     #: Finds the set of ``start="relaxation"``.
     relaxation: Callable[[SetFunction, Constraint, Clock], IndexArray]
-    #: Works out what the theorems guarantee for a result.
+    #: Computes the guarantee of a result.
     guarantee: Callable[..., Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A method and where it starts, with the words of ``maximize``; nothing is "auto" any more."""
+    """A method and where it starts, in the terms of ``maximize``, with every "auto" decided."""
 
     method: str
     #: The rule of a local search, or else the method
@@ -85,12 +85,12 @@ class Plan:
     max_iter: int | None = None
     epsilon: float | None = None
     tol: float = 1e-10
-    above: Above | None = None
-    #: Whether the start was asked for by name: its moves do not count towards ``max_iter``
+    hooks: TheoryHooks | None = None
+    #: Whether the start was given by name: its moves do not count towards ``max_iter``
     start_is_given: bool = False
     #: The method that leads to the start, if it was given as an object
     first: Method | None = None
-    #: Whether the local optimum that the method ends in is left for better ones
+    #: Whether the local optimum is perturbed
     explores: bool = False
 
     def search(
@@ -103,10 +103,7 @@ class Plan:
         *,
         models: Sequence[Strategy] | None = None,
     ) -> SearchResult:
-        """Search as planned, with ``models`` in place of the planned ones if they are given.
-
-        None for the generator is that of seed 0, which is only made for a method that draws from it.
-        """
+        """Search as planned, with other ``models`` if given, and seed 0 without ``rng``."""
         if models is None:
             models = self.models(objective, constraint)
         starts = [*self.starts(objective, constraint, rng), *models]
@@ -132,13 +129,13 @@ class Plan:
     def with_guarantee(
         self, result: SearchResult, objective: SetFunction, constraint: Constraint
     ) -> SearchResult:
-        """Return a result that can work out its guarantee; it needs only its set and a few numbers."""
-        if self.above is None:
+        """Let a result compute its guarantee, from its set and a few numbers only."""
+        if self.hooks is None:
             return result
         runs = [run for run in result.strategies if run.name == self.method]
         looks_at_all = self.start_is_given or self.epsilon is not None or adds_one(constraint, self.q)
         find = partial(
-            self.above.guarantee,
+            self.hooks.guarantee,
             objective,
             constraint,
             self.rule or self.method,
@@ -157,11 +154,10 @@ class Plan:
     def starts(
         self, objective: SetFunction, constraint: Constraint, rng: np.random.Generator | None = None
     ) -> list[Strategy]:
-        """Return what leads to the start that was asked for by name."""
         if self.start == "relaxation":
-            assert self.above is not None
-            find = self.above.relaxation
-            jump = Given("relaxation", lambda budget: find(objective, constraint, budget.clock))
+            assert self.hooks is not None
+            find = self.hooks.relaxation
+            jump = ComputedSet("relaxation", lambda budget: find(objective, constraint, budget.clock))
             return [jump.bound(objective, constraint)]
         if self.start == "model" and not self.start_is_given and _has_cheap_budget(objective, constraint):
             return [CostBenefit().bound(objective, constraint, self.tol, rng)]
@@ -179,35 +175,30 @@ class Plan:
         *,
         perturbs: bool = True,
     ) -> list[Strategy]:
-        """Return the strategies on few elements; ``first`` is a working set to begin with.
-
-        Where a search is one of many, or a refit is a pass over the data, models are not perturbed.
-        """
         if self.start != "model":
             return []
         if isinstance(objective, LeastSquares):
             return self.explorers(objective, constraint, first)
+        # Perturbations would take many passes over the data.
         return [ModelRounds(constraint, self.tol, perturbs=perturbs and objective.scoring != "pass")]
 
     def explorers(
         self, objective: SetFunction, constraint: Constraint, first: IndexArray | None = None
     ) -> list[Strategy]:
-        """Return what searches least squares on few columns at a time, and leaves local optima."""
         working_sets = WorkingSets(constraint, self.tol, first)
         if self.tol > COARSE or not is_by_column(objective) or constraint.laminar_tree() is None:
             return [working_sets]
-        if objective.bounds is not None:  # compiled exploration knows of no bounds
+        if objective.bounds is not None:  # compiled exploration is for coefficients without bounds
             return [working_sets]
         if objective.design.sequential and not objective.is_small:
             return [working_sets]
         exploring = Exploring(constraint, self.tol, first)
-        # Who counts moves wants to see them one by one, as long as there are such moves.
+        # With max_iter, moves are made one at a time, as far as possible, so that they can be counted.
         return [exploring] if self.max_iter is None else [working_sets, exploring]
 
     def main(
         self, objective: SetFunction, constraint: Constraint, rng: np.random.Generator | None
     ) -> Strategy:
-        """Return the strategy that the method stands for."""
         if self.rule is not None:
             return LocalSearch(constraint, self.rule, self._acceptance(constraint), self.q)
         assert self.other is not None
@@ -215,7 +206,7 @@ class Plan:
 
     def _acceptance(self, constraint: Constraint) -> Acceptance:
         if self.epsilon is None:
-            # A start that is asked for by name is for the algorithms of the paper, to the letter.
+            # A start given by name runs the algorithms of the paper to the letter.
             return BestImprovement(self.tol) if self.start_is_given else SmallestImprovement(self.tol)
         # The paper divides by n; its proof needs only as many terms as a base has elements.
         return GeometricImprovement(self.epsilon / max(1, constraint.max_size()), self.tol)
@@ -231,18 +222,10 @@ def resolve(
     max_iter: int | None = None,
     epsilon: float | None = None,
     tol: float = 1e-10,
-    above: Above | None = None,
+    hooks: TheoryHooks | None = None,
     of_path: bool = False,
 ) -> Plan:
-    """Check all that was asked for, decide what is "auto", and return what is to be run.
-
-    ``of_path`` says that the search is one of many along a path, each of which begins near its answer.
-
-    >>> from swapwise import Linear, Uniform
-    >>> plan = resolve(Linear([1, 3]), Uniform(2, 1))
-    >>> plan.method, plan.start
-    ('oblivious', 'empty')
-    """
+    """Check all options and decide each "auto"; ``of_path`` is for searches that begin near their answers."""
     check_problem(objective, constraint)
     found = resolve_method(method, objective, constraint, of_path=of_path)
     rule, other = (found, None) if isinstance(found, Pivot) else (None, found)
@@ -267,10 +250,10 @@ def resolve(
     else:
         begin = wanted
     given = first is not None or (isinstance(start, str) and start != "auto")
-    plan = Plan(found.name, rule, other, where, begin, q, max_iter, epsilon, tol, above, given, first)
-    # Where working sets are not needed, a method that was asked for by name ends in its first local optimum.
-    asked = (method, start) if isinstance(method, str) and isinstance(start, str) else None
-    explores = where in ("empty", CostBenefit.name) and asked == ("auto", "auto") and tol <= COARSE
+    plan = Plan(found.name, rule, other, where, begin, q, max_iter, epsilon, tol, hooks, given, first)
+    # Where working sets are not needed, a method given by name ends in its first local optimum.
+    is_auto = isinstance(method, str) and isinstance(start, str) and (method, start) == ("auto", "auto")
+    explores = where in ("empty", CostBenefit.name) and is_auto and tol <= COARSE
     return replace(plan, explores=explores and _can_explore(objective, constraint))
 
 
@@ -281,7 +264,6 @@ def search_by_default(
     start: Any = "auto",
     observers: Iterable[Observer] = (),
 ) -> SearchResult:
-    """Run what is best for a problem."""
     plan = resolve(objective, constraint, start=start)
     return plan.search(objective, constraint, None, clock, observers)
 
@@ -289,7 +271,6 @@ def search_by_default(
 def resolve_method(
     method: str | Pivot | Method, objective: SetFunction, constraint: Constraint, *, of_path: bool = False
 ) -> Pivot | Method:
-    """Return the pivot rule of a local search, or another method, if it can be run on the problem."""
     if isinstance(method, str):
         if method not in NAMES:
             near = get_close_matches(method, NAMES, n=1)
@@ -307,7 +288,8 @@ def resolve_method(
         )
     lacks = _missing(method, objective, constraint)
     if lacks is not None:
-        works = ", ".join(_methods_for(objective, constraint))
+        kinds = [kind for name, kind in (PIVOTS | METHODS).items() if name != "exhaustive"]
+        works = ", ".join(kind.name for kind in kinds if _missing(kind(), objective, constraint) is None)
         what = f"the {method.name} rule" if isinstance(method, Pivot) else method.name
         raise TypeError(f"{what} needs {lacks}. Methods that work here: {works}")
     return method
@@ -320,14 +302,7 @@ def _missing(method: Pivot | Method, objective: SetFunction, constraint: Constra
     return None if lacks is None else f"what {type(objective).__name__} lacks: {lacks}"
 
 
-def _methods_for(objective: SetFunction, constraint: Constraint) -> list[str]:
-    """Return the names of the methods that a problem has all for, but for exhaustive search."""
-    kinds = [kind for name, kind in (PIVOTS | METHODS).items() if name != "exhaustive"]
-    return [kind.name for kind in kinds if _missing(kind(), objective, constraint) is None]
-
-
 def _method_for(objective: SetFunction, of_path: bool) -> str:
-    """Return the rule that is best for an objective."""
     if objective.scoring == "closed form" or not isinstance(objective, SparseObjective):
         return Oblivious.name
     by_gradients = of_path or objective.n > MOST_PAIRS_TO_REFIT
@@ -344,11 +319,10 @@ def _start_of(
     constraint: Constraint,
     epsilon: float | None,
 ) -> str:
-    """Return where a search begins that was given no set."""
     if rule is None:
         return "empty"
     if epsilon is not None and start in ("auto", "empty"):
-        return "best-singleton"  # the geometric rule says nothing at the value 0
+        return "best-singleton"  # at the value 0, the geometric rule accepts any gain
     if start == "model":
         ModelRounds.require(objective, constraint)
     if start != "auto":
@@ -357,18 +331,17 @@ def _start_of(
         return "model"
     if _has_cheap_budget(objective, constraint):
         return CostBenefit.name
-    # Elsewhere than under a matroid each round has very many moves: too many to grow a set by them.
+    # Under other constraints than matroids each round has very many moves: too many to grow a set by them.
     is_wide = objective.n > SMALL and not isinstance(constraint, Matroid)
     return "greedy" if is_wide and objective.scoring == "closed form" else "empty"
 
 
 def _has_cheap_budget(objective: SetFunction, constraint: Constraint) -> bool:
-    """Return whether greedy sets within a budget take little to find."""
     return constraint.shares is not None and (objective.scoring == "closed form" or objective.n <= SMALL)
 
 
 def _can_explore(objective: SetFunction, constraint: Constraint) -> bool:
-    """Return whether perturbations cost little: they are compiled, and take no pass over the data."""
+    """Return whether perturbations cost little: they are compiled, and need no pass over the data."""
     if not isinstance(objective, LeastSquares):
         return False
     if objective.design.sequential and not (is_by_column(objective) and objective.is_small):
@@ -377,7 +350,6 @@ def _can_explore(objective: SetFunction, constraint: Constraint) -> bool:
 
 
 def _is_small(objective: SetFunction, constraint: Constraint) -> bool:
-    """Return whether all elements are better looked at in every round."""
     if not isinstance(objective, LeastSquares):
         return False
     most = SMALL if is_quick(objective, constraint) else SMALL_UNLESS_QUICK
@@ -385,7 +357,6 @@ def _is_small(objective: SetFunction, constraint: Constraint) -> bool:
 
 
 def _refuse_options_of_local_search(name: str, q: int, start: object, epsilon: float | None) -> None:
-    """Refuse options that a method does not use."""
     if q != 1:
         raise ValueError(f"q is an option of local search; {name} does not use it")
     if epsilon is not None:
@@ -397,7 +368,6 @@ def _refuse_options_of_local_search(name: str, q: int, start: object, epsilon: f
 
 
 def check_start(start: Any, constraint: Constraint, name: str = "start") -> str | IndexArray:
-    """Return the name of a start, or an independent set, or say what is wrong with it."""
     if isinstance(start, SearchResult):
         start = start.support
     if isinstance(start, str):
@@ -423,7 +393,6 @@ def check_start(start: Any, constraint: Constraint, name: str = "start") -> str 
 
 
 def check_problem(objective: SetFunction, constraint: Constraint) -> None:
-    """Say what is wrong with an objective, a constraint, or the pair of them, if anything is."""
     if not isinstance(objective, SetFunction):
         hint = "; wrap a function in sw.CustomSetFunction(function, n)" if callable(objective) else ""
         kind = type(objective).__name__
@@ -442,7 +411,6 @@ def check_problem(objective: SetFunction, constraint: Constraint) -> None:
 
 
 def require_constraint(constraint: object, n: int | None = None) -> None:
-    """Refuse what is not a constraint."""
     if isinstance(constraint, Constraint):
         return
     hint = ""
@@ -459,14 +427,8 @@ Edge = tuple[Hashable, Hashable]
 def require_same_edges(first: Sequence[Edge], second: Sequence[Edge]) -> None:
     """Refuse two lists of edges that do not describe one graph, edge by edge.
 
-    Ends may be swapped, and vertices may have other names in the second list (the names of columns, say,
-    in place of their numbers), as long as edges that meet in the first meet in the second.
-
-    >>> require_same_edges([(0, 1), (1, 2)], [("b", "a"), ("b", "c")])
-    >>> require_same_edges([(0, 1), (1, 2)], [(1, 2), (0, 1)])
-    Traceback (most recent call last):
-    ValueError: objective and constraint must list the same edges in the same order, but edge number 0 is \
-(0, 1) in one and (1, 2) in the other
+    Ends may be swapped, and vertices may have other names in the second list (those of columns, say, in place
+    of their numbers), as long as edges that meet in the first meet in the second.
     """
     one, other = [frozenset(edge) for edge in first], [frozenset(edge) for edge in second]
     if one == other:

@@ -1,4 +1,4 @@
-"""A bar for long searches."""
+"""Progress bars of long searches and proofs."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress_bar(method: str, max_iter: int | None) -> Iterator[Callable[[Event | SearchResult], None]]:
-    """Show moves, rounds, passes over the data, value and time while the search runs, and what it came to."""
-    text = "moves: {task.completed:.0f}  value {task.fields[value]:.6g}{task.fields[looks]}"
+    text = "moves: {task.completed:.0f}  value {task.fields[value]:.6g}{task.fields[passes]}"
     with _bar(text) as bar:
-        task = bar.add_task(method, total=max_iter, value=0.0, looks="")
-        looks = _Looks()
+        task = bar.add_task(method, total=max_iter, value=0.0, passes="")
+        passes = _RoundsAndPasses()
 
         def hear(news: dict[str, float]) -> None:
-            looks.hear(news)
+            passes.hear(news)
             fields: dict[str, Any] = {"value": news["value"]} if "value" in news else {}
-            bar.update(task, looks=f"  {looks}", **fields)
+            bar.update(task, passes=f"  {passes}", **fields)
 
         def show(reached: Event | SearchResult) -> None:
             bar.update(task, completed=reached.n_iter, value=reached.value)
@@ -37,7 +36,6 @@ def progress_bar(method: str, max_iter: int | None) -> Iterator[Callable[[Event 
 
 @contextmanager
 def reading_bar() -> Iterator[None]:
-    """Show how much of the data has been read, for the first look at them."""
     with _bar("{task.percentage:.0f} %") as bar:
         task = bar.add_task("first look at the data", total=1.0)
 
@@ -49,16 +47,7 @@ def reading_bar() -> Iterator[None]:
             yield
 
 
-class _Looks:
-    """Rounds and passes in words, from what is told of them.
-
-    >>> looks = _Looks()
-    >>> looks.hear({"rounds": 2, "passes": 3})
-    >>> looks.hear({"share": 0.25})
-    >>> print(looks)
-    round 2  passes: 3 + 25 %
-    """
-
+class _RoundsAndPasses:
     def __init__(self) -> None:
         self._known: dict[str, float] = {}
 
@@ -82,7 +71,7 @@ class _Looks:
 
 
 class ProofState(NamedTuple):
-    """How far a proof has come, in words that a bar has room for.
+    """The state of a proof, in words that fit into a bar; numbers that do not exist yet are left out.
 
     >>> print(ProofState(0.693273, 0.71, gap=0.0236, n_nodes=12, n_open=7))
     value 0.693273  bound 0.71  gap 2.4 %  12 parts, 7 open
@@ -96,11 +85,10 @@ class ProofState(NamedTuple):
     gap: float = 1.0
     n_nodes: int = 0
     n_open: int = 0
-    #: How often the data were read since the objective was made; None if that is not counted
+    #: Passes over the data since the objective was made; None if they are not counted
     n_passes: float | None = None
 
     def __str__(self) -> str:
-        """Return it in words; what does not exist yet is left out."""
         words = [f"value {self.value:.6g}"]
         if self.upper_bound == float("inf"):
             words.append("no bound yet")
@@ -113,21 +101,20 @@ class ProofState(NamedTuple):
 
 @contextmanager
 def proof_bar(what: str) -> Iterator[Callable[[ProofState], None]]:
-    """Show value, bound, gap, parts and time while a bound is proven, and passes over data in chunks."""
-    # It is unknown how far away the end is; without a bar there is room for the numbers.
-    with _bar("{task.fields[words]}{task.fields[looks]}", has_bar=False) as bar:
-        task = bar.add_task(what, total=None, words="", looks="")
-        looks = _Looks()
+    # The end of a proof is unknown; without a bar there is room for the numbers.
+    with _bar("{task.fields[words]}{task.fields[passes]}", has_bar=False) as bar:
+        task = bar.add_task(what, total=None, words="", passes="")
+        passes = _RoundsAndPasses()
 
         def hear(news: dict[str, float]) -> None:
             if "share" in news:  # of the data: they are read in passes
-                looks.hear({"share": news["share"]})
-                bar.update(task, looks=f"  {looks}")
+                passes.hear({"share": news["share"]})
+                bar.update(task, passes=f"  {passes}")
 
         def show(state: ProofState) -> None:
-            if looks and state.n_passes is not None:
-                looks.hear({"passes": state.n_passes, "share": 1.0})
-            bar.update(task, words=str(state), looks=f"  {looks}")
+            if passes and state.n_passes is not None:
+                passes.hear({"passes": state.n_passes, "share": 1.0})
+            bar.update(task, words=str(state), passes=f"  {passes}")
 
         with subscribe(hear):
             yield show

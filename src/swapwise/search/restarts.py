@@ -1,4 +1,4 @@
-"""Further searches from other sets, of which the best is kept; joblib may make them elsewhere."""
+"""Restarts: further searches from other sets, as jobs for joblib, of which the best answer is kept."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.plan import Plan
 from swapwise.search.result import SearchResult, Status
 
-# Searches that begin with a part of the best answer so far begin with this share of it.
+# The share of the best answer so far that searches from a part of it begin with
 KEPT_OF_BEST = 0.5
 
-# A search that ends like this is the last one.
+# No further search is made after one with such a status.
 ENDS_ALL = (Status.TIME_LIMIT, Status.INTERRUPTED)
 
-# This many searches begin from what is known before the first of them ends. The number does not depend on how
-# many workers there are, so neither does the answer.
+# Searches of one batch begin from the same best answer. The size does not depend on the number of workers, so
+# neither does the answer.
 BATCH = 8
 
-# What dask's ``sizeof`` is told of a problem: more than joblib sends along with every job.
+# The size of a problem for dask's ``sizeof``: so large that joblib sends it once, and not with every job.
 SENT_ONCE = 2**20
 
 
 def restart(
-    problem: Problem,
+    problem: RestartProblem,
     first: SearchResult,
     n_restarts: int,
     rng: np.random.Generator,
@@ -46,25 +46,14 @@ def restart(
     """Search ``n_restarts`` times more; return the best result, and how often each element was chosen.
 
     Local searches begin again at random maximal sets, every other one with a part of the best answer so far;
-    methods that draw at random draw again. Searches that the clock leaves no time for are not made.
-
-    The searches are jobs for joblib, which makes them here, one after the other, unless a context such as
-    ``joblib.parallel_config(backend="dask")`` says where else.
-
-    >>> from swapwise import Linear, Uniform
-    >>> from swapwise.search.plan import resolve
-    >>> f, constraint, rng = Linear([1, 3, 2]), Uniform(3, 2), np.random.default_rng(0)
-    >>> plan = resolve(f, constraint)
-    >>> first = plan.search(f, constraint, rng, Clock())
-    >>> best, frequency = restart(Problem(f, constraint, plan), first, 3, rng, Clock())
-    >>> best.support, frequency
-    (array([1, 2]), array([0., 1., 1.]))
+    methods that draw at random draw again. joblib runs the searches here, one after the other, unless a
+    context such as ``joblib.parallel_config(backend="dask")`` sends them elsewhere.
     """
     objective, constraint = problem.objective, problem.constraint
     restarts = Restarts(problem, first, n_restarts, rng)
     if first.status not in ENDS_ALL:
         budget, since = Budget(clock), (observers, first.history, problem.plan.tol)
-        with unwarned():  # the first search has said what there is to say
+        with unwarned():  # the first search has warned already
             best = search(objective, constraint, [], [restarts], first.support, budget, *since)
         together = replace(
             best,
@@ -78,7 +67,6 @@ def restart(
 
 
 def require_restarts(n_restarts: Any, plan: Plan) -> None:
-    """Refuse restarts of a method that would find the same again."""
     if as_count(n_restarts, "n_restarts") and plan.other is not None and not plan.other.draws:
         raise ValueError(
             f"n_restarts must be 0 for {plan.method}, which would find the same again, got {n_restarts}"
@@ -86,11 +74,8 @@ def require_restarts(n_restarts: Any, plan: Plan) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """What the restarts of a search have in common.
-
-    ``known`` is the working set that the first search ended with: the others begin with it.
-    """
+class RestartProblem:
+    """The search to repeat; ``known`` is the working set at the end of the first one, where others begin."""
 
     objective: SetFunction
     constraint: Constraint
@@ -99,7 +84,7 @@ class Problem:
 
     @property
     def is_chunked(self) -> bool:
-        """Whether the data are read in chunks, maybe by a cluster that should not wait for itself."""
+        """Whether the data are read in chunks, possibly by a cluster that must not wait for itself."""
         if is_by_column(self.objective):
             return self.objective.design.sequential
         return self.objective.scoring == "pass"
@@ -109,12 +94,10 @@ class Problem:
 
 
 class Restarts(Strategy):
-    """A batch of searches from other sets, and a jump to the best answer if it is better."""
-
     name = "restart"
 
     def __init__(
-        self, problem: Problem, first: SearchResult, n_restarts: int, rng: np.random.Generator
+        self, problem: RestartProblem, first: SearchResult, n_restarts: int, rng: np.random.Generator
     ) -> None:
         self._problem, self._left, self._rng = problem, n_restarts, rng
         self.finished = first.status
@@ -148,22 +131,19 @@ class Restarts(Strategy):
                     left = budget.clock.left()
                     yield delayed(search_again)(self._problem, kept, seed, None if left == np.inf else left)
 
-        # One job per worker at a time: the time that is left is what is left when it begins.
+        # One job per worker at a time, so that the time left is that when the job begins.
         here = self._problem.is_chunked
         for result in results_of(jobs(), here=here, pre_dispatch="n_jobs", batch_size=1):
             results.append(result)
             self._left -= 1
             self.supports.append(result.support)
             self.n_evaluations += result.n_evaluations
-            if result.value > state.value:  # an interrupt is to lose none
+            if result.value > state.value:  # so that an interrupt does not lose it
                 budget.keep(self._steps(state, result), result.value)
         return results
 
     def _begins(self, best: IndexArray, count: int) -> list[tuple[IndexArray, int]]:
-        """Return what searches begin with, and their seeds.
-
-        All begin with what is forced, every other one with a part of the best answer too.
-        """
+        # Every other search begins with a part of the best answer.
         begins = []
         for number in range(len(self.supports), len(self.supports) + count):
             kept = self._problem.constraint.forced
@@ -174,7 +154,6 @@ class Restarts(Strategy):
         return begins
 
     def _steps(self, state: State, result: SearchResult) -> list[Step]:
-        """Return the jump to where a search began, and its moves."""
         begin = result.support
         for event in reversed(result.history):
             begin = Move(event.added, event.dropped).undone.result(begin)
@@ -194,11 +173,13 @@ def _stop_if_cut_short(results: list[SearchResult]) -> None:
         raise OutOfTime
 
 
-def search_again(problem: Problem, kept: IndexArray, seed: int, time_limit: float | None) -> SearchResult:
-    """Search once more; the answer depends on nothing but the arguments, so any process may do it."""
+def search_again(
+    problem: RestartProblem, kept: IndexArray, seed: int, time_limit: float | None
+) -> SearchResult:
+    """Search once more; the answer depends on the arguments only, so any process may compute it."""
     objective, constraint, plan = problem.objective, problem.constraint, problem.plan
     clock, rng = Clock(time_limit), np.random.default_rng(seed)
-    with unwarned():  # the first search has said what there is to say
+    with unwarned():  # the first search has warned already
         if plan.rule is None:
             return plan.search(objective, constraint, rng, clock)
         models = plan.models(objective, constraint, problem.known, perturbs=False)
@@ -209,17 +190,13 @@ def search_again(problem: Problem, kept: IndexArray, seed: int, time_limit: floa
 def results_of(
     jobs: Iterable[Any], *, here: bool, n_jobs: int | None = None, **options: Any
 ) -> Iterator[Any]:
-    """Yield what delayed calls return, in their order.
+    """Yield the results of delayed calls, in their order.
 
-    Jobs on chunked data are made ``here``: each has the whole cluster work for it, and a job that waits for
-    other jobs on the same cluster may wait for ever.
-
-    >>> list(results_of([delayed(abs)(-1), delayed(abs)(2)], here=True))
-    [1, 2]
+    Jobs on chunked data are run ``here``: each uses the whole cluster, which a job must not wait for.
     """
     if here:
         return (function(*args, **kwargs) for function, args, kwargs in jobs)
-    # The backend that users choose may not yield results as they come, as that of multiprocessing does not.
+    # Some backends, such as multiprocessing, do not yield results as they come.
     backend, _ = get_active_backend()
     kind = "generator" if backend.supports_return_generator else "list"
     return iter(Parallel(n_jobs=n_jobs, return_as=kind, **options)(jobs))
@@ -233,7 +210,7 @@ def results_so_far(
     progress: bool,
     what: str = "cross-validation",
 ) -> tuple[list[Any], bool]:
-    """Return what delayed calls return, of those that ended before an interrupt, and whether there was one.
+    """Return the results of the delayed calls that ended before an interrupt, and whether there was one.
 
     ``what`` is the word before the bar.
 

@@ -24,8 +24,8 @@ class Status(StrEnum):
       oblivious without ``epsilon`` looks at every exchange).
     - OPTIMAL: no allowed set is better, and that is proven, given what ``certificate.assumptions`` lists.
     - COMPLETE: a method that is not a local search came to its end. For a certificate: the proof is as good
-      as was asked for, or every part was looked at. For :func:`exact`: it is proven to be as good as
-      ``gap`` asks for; or every part was looked at, but some value is only known within bounds, so that the
+      as ``gap`` requires, or every part was explored. For :func:`exact`: it is proven to be as good as
+      ``gap`` requires; or every part was explored, but some value is only known within bounds, so that the
       answer could not be called optimal, and ``certificate.doubt`` says why.
     - ITERATION_LIMIT: ``max_iter`` (or ``max_nodes``) was reached.
     - TIME_LIMIT: ``time_limit`` was reached.
@@ -50,7 +50,7 @@ class Status(StrEnum):
 
 
 class Event(NamedTuple):
-    """One accepted move; this is a row of the history and what callbacks get.
+    """One accepted move: a row of the history, and the argument of callbacks.
 
     See Also
     --------
@@ -166,7 +166,7 @@ class SearchResult:
     filled: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     at_bound: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     n_passes: float | None = None
-    #: What works out the guarantee: it lies in a layer above, and needs the objective.
+    #: Computes the guarantee, by a package that imports this one, and needs the objective.
     _guarantee: Callable[[], Any] | None = field(default=None, repr=False)
 
     @property
@@ -186,8 +186,8 @@ class SearchResult:
     def guarantee(self) -> Any:
         """What the theorems guarantee for this run, or None if nothing is known about the objective.
 
-        A ``Guarantee``, worked out when it is first asked for. If it was, a pickled result takes it along;
-        the data are left behind.
+        A ``Guarantee``, computed at the first access. A pickled result has it if it was computed before; the
+        data are left behind.
 
         >>> from swapwise import Coverage, Uniform, maximize
         >>> maximize(Coverage([{1, 2}, {2, 3}, {4}]), Uniform(3, 2), "greedy").guarantee
@@ -196,7 +196,7 @@ class SearchResult:
         return None if self._guarantee is None else self._guarantee()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the way to the data."""
+        """Leave the data behind: the guarantee is pickled only if it has been computed."""
         return {**self.__dict__, "_guarantee": None}
 
     def to_frame(self) -> pd.DataFrame:
@@ -216,7 +216,6 @@ class SearchResult:
         return pd.DataFrame(rows, columns=names)
 
     def __repr__(self) -> str:
-        """Return a short description."""
         filled = f"filled={self.filled.tolist()}, " if len(self.filled) else ""
         return (
             f"SearchResult(value={self.value:.6g}, support={self.support.tolist()}, {filled}"

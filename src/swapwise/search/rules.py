@@ -1,4 +1,4 @@
-"""Pivot rules score moves (Algorithms 3 and 4 of the paper), and acceptance rules say which one is made."""
+"""Pivot rules score moves (Algorithms 3 and 4 of the paper), and acceptance rules choose the move to make."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ class Pivot(ABC):
     failure_hint: str = "the objective gave two values for the same set (is it random? then fix its seed)"
 
     def __repr__(self) -> str:
-        """Return the call that makes this rule."""
         return f"{type(self).__name__}()"
 
     def missing(self, objective: SetFunction) -> str | None:
@@ -65,9 +64,9 @@ class Pivot(ABC):
     def find_smallest(
         self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Found | None:
-        """Return the best of the moves that add as few elements as any does with a score above ``incumbent``.
+        """Return the best of the smallest moves with a score above ``incumbent``, or None.
 
-        None if no move has one, whatever it adds. Moves that add more are looked at only if they have to be.
+        Moves that add more elements are scored only if no smaller move has such a score.
         """
         batches = self.batches(state, constraint, q)
         for size, of_one_size in groupby(batches, key=lambda batch: batch.effort):
@@ -82,7 +81,7 @@ class Pivot(ABC):
     def _larger(
         self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Iterator[MoveBatch] | None:
-        """Return the moves that add several elements and may score enough; None if that could be any."""
+        """Return the moves that add several elements and may score enough; None if any of them may."""
         return None
 
     def _best_of(
@@ -94,7 +93,7 @@ class Pivot(ABC):
         return best_of_batches(state, batches, incumbent, budget, scores=scores, are_cheap=are_cheap)
 
     def are_cheap(self, state: State, moves: MoveBatch) -> bool:
-        """Return whether moves are better scored in one go; else a search can stop between pieces of them."""
+        """Return whether moves are scored in one go; else a search can stop between pieces of them."""
         return costs_little(state, moves)
 
 
@@ -140,16 +139,12 @@ class Additions(Pivot):
 
 
 class OneAtATime(Oblivious):
-    """Score all moves that add one element, by their exact gain: larger ones are left to other rules."""
-
     @override
     def batches(self, state: State, constraint: Constraint, q: int) -> Iterator[MoveBatch]:
         return takewhile(_adds_one, constraint.moves(state.support, q))
 
 
 class _OnCoefficients(Pivot):
-    """A rule that reads the coefficients of a sparse objective."""
-
     @override
     def missing(self, objective: SetFunction) -> str | None:
         if isinstance(objective, SparseObjective):
@@ -160,10 +155,7 @@ class _OnCoefficients(Pivot):
     def _larger(
         self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Iterator[MoveBatch] | None:
-        """Return the moves among elements whose moves gain enough: no score of a move is above its gain.
-
-        Least squares find these without a list of all moves.
-        """
+        # No score of a move is above its gain; least squares find moves of large gain without a list of all.
         assert isinstance(state, SparseState)
         if not isinstance(state, LeastSquaresState):
             return None
@@ -174,7 +166,7 @@ class _OnCoefficients(Pivot):
         return self._worth_scoring(batches, state)
 
     def _worth_scoring(self, batches: Iterator[MoveBatch], state: SparseState) -> Iterator[MoveBatch]:
-        """Yield what is to be scored of all moves: here the cheapest drops."""
+        """Yield the moves to score: here those with the cheapest drops."""
         return (moves.cheapest(coef_norms2(state)) for moves in batches)
 
 
@@ -217,7 +209,7 @@ class NonOblivious(_OnCoefficients):
 
     No value of f is needed to choose a move, only the gradient. With bounds on coefficients, the bound is
     ``Σ_added (g_j t_j − M t_j²/2) − Σ_dropped (g_i w_i + M w_i²/2)`` with the step ``t_j = g_j/M`` cut to the
-    bounds: what is dropped may have a slope that its bound held back.
+    bounds: a dropped coefficient may have a slope that its bound held back.
 
     Parameters
     ----------
@@ -343,21 +335,19 @@ class NonOblivious(_OnCoefficients):
         return constraint.best_exchange(state.support, gain, self._costs(state, M), q, budget.clock)
 
     def _drop_costs(self, state: SparseState, constraint: Constraint, q: int) -> FloatArray:
-        """Return what drops are compared by, with one M for all."""
         if state.objective.bounds is None:
             return coef_norms2(state)
         return self._costs(state, self._one_constant(state, constraint.exchange_size(q)))
 
     def _costs(self, state: SparseState, M: float) -> FloatArray:
-        """Return what the drop of each element costs at most, with one M for all."""
         return M / 2 * coef_norms2(state) + _held_back(state)
 
     def _unpruned(self, state: SparseState, cheapest: MoveList) -> IndexArray:
-        """Return the elements that the best move can add, without a look at all but the cheapest drops.
+        """Return the elements that the best move can add, from the scores of the cheapest drops alone.
 
-        A score falls with M, and M only grows with what a move drops. So no move that adds j scores
-        more than j would with its own M and the cheapest drop, even if no bound held that back; and the best
-        scores no less than the best of the cheapest drops does.
+        A score falls with M, and M only grows with what a move drops. So no move that adds j scores more than
+        j would with its own M, the cheapest drop and no bounds; and the best scores no less than the best of
+        the cheapest drops does.
         """
         reached = self.scores(state, cheapest)
         alone = MoveList(cheapest.added, cheapest.dropped[:, :0])
@@ -392,8 +382,6 @@ class NonOblivious(_OnCoefficients):
 
 
 class Acceptance(ABC):
-    """Decides which of the scored moves is made, or none."""
-
     def __init__(self, tol: float) -> None:
         self.tol = tol
 
@@ -411,11 +399,6 @@ class BestImprovement(Acceptance):
 
 
 class SmallestImprovement(BestImprovement):
-    """Make the best of the smallest moves that improve: one that adds more only if none that adds less does.
-
-    It ends where no move improves, whatever it adds, as :class:`BestImprovement` does, and gets there sooner.
-    """
-
     @override
     def pick(self, rule: Pivot, state: State, constraint: Constraint, q: int, budget: Budget) -> Found | None:
         find = rule.find_best if adds_one(constraint, q) else rule.find_smallest
@@ -443,7 +426,6 @@ class GeometricImprovement(Acceptance):
 
 
 def adds_one(constraint: Constraint, q: int) -> bool:
-    """Return whether it is known that all moves under a constraint add one element."""
     return isinstance(constraint, Matroid) or (q == 1 and constraint.group_limits() is not None)
 
 
@@ -454,9 +436,9 @@ def _quotient(gradient: FloatArray, curvature: FloatArray) -> FloatArray:
 
 
 def _gains(state: SparseState, elements: IndexArray, M: FloatArray) -> FloatArray:
-    """Return what elements gain at least where u curves by at most M, each with its own M.
+    """Return lower bounds on the gains of elements where u curves by at most M, each with its own M.
 
-    That is ``max over t of ⟨g_j, t⟩ − M ‖t‖²/2``, of which ``‖g_j‖²/2M`` is the value without bounds.
+    That is ``max over t of ⟨g_j, t⟩ − M ‖t‖²/2``, or ``‖g_j‖²/2M`` without bounds.
     """
     objective = state.objective
     if objective.bounds is None:
@@ -474,7 +456,7 @@ def _gains(state: SparseState, elements: IndexArray, M: FloatArray) -> FloatArra
 
 
 def _sum_of_gains(state: SparseState, added: IndexArray, M: FloatArray) -> FloatArray:
-    """Return what the elements of each row gain at least together; −1 stands for none."""
+    """Return lower bounds on the gains of the elements of each row together; −1 stands for none."""
     if state.objective.bounds is None:
         return _quotient(MoveList.sums(added, gradient_norms2(state)), 2 * M)
     curved = np.broadcast_to(np.reshape(M, (-1, 1)), added.shape)
@@ -482,7 +464,7 @@ def _sum_of_gains(state: SparseState, added: IndexArray, M: FloatArray) -> Float
 
 
 def _held_back(state: SparseState) -> FloatArray:
-    """Return ``⟨g_i, w_i⟩`` for each element: what its bounds hold back, 0 unless it is at one."""
+    """Return ``⟨g_i, w_i⟩`` for each element: the slope that its bounds hold back, 0 unless it is at one."""
     objective, coef = state.objective, state.coef
     nothing = np.zeros(objective.n)
     if objective.bounds is None:
@@ -503,7 +485,7 @@ def _adds_one(moves: MoveBatch) -> bool:
 def gains_of_additions(state: State, addable: BoolArray, budget: Budget) -> FloatArray:
     """Return the gain of adding each element, minus infinity where that is not feasible.
 
-    Until all are known, the best of those that are is kept in the budget.
+    Until all are computed, the best so far is kept in the budget.
     """
     gains = np.full(len(addable), -np.inf)
     batch = additions(addable)

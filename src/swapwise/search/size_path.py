@@ -1,4 +1,4 @@
-"""Answers of every size, up to where a criterion says that more elements are not worth it."""
+"""Answers of every size, up to where a criterion is no longer improved by more elements."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.override import override
 from swapwise.search.loop import Strategy, Trace, run, take_kept
 from swapwise.search.methods import Greedy, OrthogonalMatchingPursuit
-from swapwise.search.path import Answer, Walk
+from swapwise.search.path import PathPoint, PathSearch
 from swapwise.search.plan import Plan
 from swapwise.search.result import Event, SearchResult, Status
 
-# Growth ends this many elements, or a share of them, beyond the best size: criteria rise steadily there.
+# Growth ends at least this many elements beyond the best size: criteria rise steadily there.
 FEWEST_BEYOND = 5
 
-# Local searches are made this many sizes around the best: swaps seldom change which is best by more.
+# Local searches are made up to this many sizes from the best: swaps seldom move the best size further.
 AROUND = 2
 
 
 @dataclass(frozen=True, eq=False)
 class SizePath:
-    """The best set found of each size, from what is forced in upwards, and the size that was chosen."""
+    """The best set found of each size, from the forced elements upwards, and the size that was chosen."""
 
     supports: list[IndexArray]
-    #: What was measured of each, such as its log-likelihood
+    #: Of each, such as its log-likelihood
     measures: FloatArray
-    #: The place of the best
+    #: The index of the best
     best: int
     result: SearchResult
 
@@ -51,58 +51,25 @@ def size_path(
     time_limit: float | None = None,
     all_or_nothing: bool = False,
 ) -> SizePath:
-    """Return a set of every size and the one with the least loss, such as an information criterion.
+    """Return a set of every size and the one with the least ``loss(measure(state), size)``.
 
     A set is grown element by element, by exact gains where they are in closed form and else by gradients,
-    until the loss has long been rising. Around the size of the least loss, local searches then swap elements,
-    from their own set and from those of the sizes next to it; if that makes another size the best, they go on
-    around that one. Sizes further away keep what growing found.
-
-    Parameters
-    ----------
-    objective : SparseObjective
-    constraint : Constraint
-        Sets of every size are within it.
-    plan : Plan
-        The rule of the local searches; other methods answer each size by themselves.
-    measure : callable
-        What is to be known of a state, such as the log-likelihood of the fit.
-    loss : callable
-        What is to be small, of a measure and the size of its set.
-    largest : int, optional
-        The largest size; by default the largest that the constraint has.
-    beyond : float
-        Growth ends this share of the best size beyond it, or five elements.
-    seed : int
-        For methods that draw at random.
-    time_limit : float, optional
-        Seconds after which all answers are what they are by then.
-    all_or_nothing : bool
-        Let a keyboard interrupt through; by default the result is the best by then.
-
-    Examples
-    --------
-    What is added has to gain more than 0.1:
-
-    >>> from swapwise import LeastSquares, Uniform
-    >>> from swapwise.search.plan import resolve
-    >>> objective, constraint = LeastSquares(np.eye(4), [1.0, 3.0, 2.0, 0.5]), Uniform(4, 4)
-    >>> plan = resolve(objective, constraint)
-    >>> path = size_path(objective, constraint, plan, lambda state: state.value, lambda f, k: 0.1 * k - f)
-    >>> path.best, path.result.support
-    (2, array([1, 2]))
-    >>> [support.tolist() for support in path.supports]
-    [[], [1], [1, 2], [0, 1, 2], [0, 1, 2, 3]]
+    until the loss has long been rising: by ``beyond`` times the best size, or five elements. Around the size
+    of the least loss, local searches then swap elements, from their own set and from those of the sizes next
+    to it; if that makes another size the best, they go on around that one. Sizes further away keep the grown
+    sets. Other methods than local search answer each size by themselves.
     """
     most = constraint.max_size() if largest is None else min(largest, constraint.max_size())
-    walk = _SizeWalk(objective, _Truncations(constraint, most), plan, Clock(as_time_limit(time_limit)), seed)
-    walk.judge_by(measure, loss, beyond)
-    walk.run(all_or_nothing=all_or_nothing)
-    return walk.path()
+    searches = _SizePathSearch(
+        objective, _Truncations(constraint, most), plan, Clock(as_time_limit(time_limit)), seed
+    )
+    searches.judge_by(measure, loss, beyond)
+    searches.run(all_or_nothing=all_or_nothing)
+    return searches.path()
 
 
 class _Truncations(Sequence[Constraint]):
-    """A constraint with a limit on the size, from what is forced in upwards: made when they are asked for."""
+    """A constraint with a limit on the size, from that of the forced elements upwards, made on demand."""
 
     def __init__(self, constraint: Constraint, largest: int) -> None:
         self._constraint = constraint
@@ -125,13 +92,10 @@ class _Truncations(Sequence[Constraint]):
         return self._made[size]
 
 
-class _SizeWalk(Walk):
-    """A walk over sizes that looks closely only where the loss is small."""
-
+class _SizePathSearch(PathSearch):
     def judge_by(
         self, measure: Callable[[SparseState], float], loss: Callable[[float, int], float], beyond: float
     ) -> None:
-        """Say what is measured of a set, what is to be small, and how far growth goes on beyond the best."""
         self._measure, self._loss, self._beyond = measure, loss, beyond
         self._first = len(self._constraints[0].forced)
         self._measures = [np.nan] * len(self._answers)
@@ -147,7 +111,6 @@ class _SizeWalk(Walk):
             pass
 
     def path(self) -> SizePath:
-        """Return what was found."""
         best, reached = self._best(), self._reached()
         answers = self._answers[:reached]
         result = self._result(self._answers[best], self._constraints[best])
@@ -167,7 +130,6 @@ class _SizeWalk(Walk):
         return max(1, int(np.isfinite(self._losses_of).sum()))
 
     def _is_enough(self) -> bool:
-        """Return whether the loss has been rising for long."""
         best = self._best()
         return self._reached() > best + max(FEWEST_BEYOND, self._beyond * (self._first + best))
 
@@ -178,7 +140,6 @@ class _SizeWalk(Walk):
                 return
 
     def _grow(self) -> None:
-        """Add elements one by one, and keep every set on the way as the answer of its size."""
         self._go_to(self._constraints[0].forced)
         self._install(0, self._state.support, self._state.value, [])
         kind = Greedy if self._objective.scoring == "closed form" else OrthogonalMatchingPursuit
@@ -199,7 +160,6 @@ class _SizeWalk(Walk):
                 answer.status = Status.TIME_LIMIT
 
     def _search_around(self, best: int) -> bool:
-        """Search sizes around one, up and down; return whether any answer got better."""
         low, high = max(0, best - AROUND), min(self._reached() - 1, best + AROUND)
         better = False
         for place in range(low, high + 1):
@@ -212,8 +172,7 @@ class _SizeWalk(Walk):
         return better
 
     def _install(self, place: int, support: IndexArray, value: float, history: list[Event]) -> None:
-        """Make a set the answer of its size; the state is there."""
-        self._answers[place] = Answer(support, value, history=history)
+        self._answers[place] = PathPoint(support, value, history=history)
         self._judge(place)
 
     def _judge(self, place: int) -> None:

@@ -1,4 +1,4 @@
-"""A model on some elements, and local search on it."""
+"""Local search on a model of some elements, and the sets around which models are made."""
 
 from __future__ import annotations
 
@@ -19,15 +19,12 @@ from swapwise.search.loop import Trace, ending_at, run
 from swapwise.search.result import Event
 from swapwise.search.rules import Additions, BestImprovement, OneAtATime
 
-# Where elements can be dropped in units, a perturbation drops one of these this often.
+# The share of perturbations that drop a whole unit, where elements can be dropped in units
 DROPPED_WHOLE = 0.5
 
 
 class Subproblem:
-    """A model on some elements, searched by best improvement: in compiled code where there is some.
-
-    Sets and steps are in the numbers of the whole ground set.
-    """
+    """A model on some elements, searched by best improvement; sets are in numbers of the whole ground set."""
 
     #: The model's value where the last search began and ended
     value_at_start: float
@@ -50,16 +47,15 @@ class Subproblem:
 
     @property
     def makes_runs(self) -> bool:
-        """Whether many moves are made per call of compiled code."""
         return self._compiled is not None and self._compiled.makes_runs
 
     def local_optima(
         self, starts: Sequence[IndexArray], count: int, rng: np.random.Generator, clock: Clock
     ) -> LocalOptima:
-        """Return where searches from some sets lead, and those from ``count`` perturbations of the best.
+        """Search from some sets, and from ``count`` perturbations of the best.
 
-        Only quick searches are made, under laminar limits in single precision if there are no bounds. Sets of
-        nearly collinear columns stay as they are, of no value.
+        Only quick searches are made; under laminar limits without bounds they are in single precision. Sets
+        of nearly collinear columns stay as they are, with the value −∞.
         """
         is_laminar = self.system.laminar_tree() is not None
         if is_by_column(self.model) and self.model.bounds is None and is_laminar:
@@ -80,7 +76,6 @@ class Subproblem:
         return LocalOptima(sets, np.array(values), work)
 
     def _perturbed(self, best: IndexArray, rng: np.random.Generator) -> IndexArray:
-        """Return a part of a set; compiled searches fill it up with others than those it lost."""
         places = np.searchsorted(self.elements, best)
         part = part_of(places, self.system, rng)
         if self._compiled is not None:
@@ -88,13 +83,11 @@ class Subproblem:
         return self.elements[part]
 
     def _quick_steps(self, start: IndexArray, budget: Budget) -> Sequence[Step] | None:
-        """Return the moves of a quick search, or None if there is none from the set."""
         if self._compiled is not None:
             return self._compiled_steps(start, budget, thorough=False)
         return self._search_by_loop(np.searchsorted(self.elements, start), budget)
 
     def search(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
-        """Return the best moves from a set of the elements to a local optimum of the model."""
         steps = self._compiled_steps(start, budget)
         if steps is not None:
             return steps
@@ -103,10 +96,7 @@ class Subproblem:
     def _compiled_steps(
         self, start: IndexArray, budget: Budget, *, thorough: bool = True
     ) -> Sequence[Step] | None:
-        """Return the moves of the compiled search, or None if there is none from the set.
-
-        Unless it is to be thorough, it leaves moves beyond one for one to others.
-        """
+        """Return the moves of the compiled search, or None if it cannot start at the set."""
         if self._compiled is None:
             return None
         self._compiled.tries_larger = thorough
@@ -119,7 +109,7 @@ class Subproblem:
         trace, best = Trace(start), BestImprovement(self._tol)
         # Additions first: there are far fewer of them than exchanges, and most moves of a growing set are.
         strategies = [LocalSearch(self.system, rule, best) for rule in (Additions(), OneAtATime())]
-        with unwarned():  # that columns are collinear matters once they are chosen
+        with unwarned():  # collinear columns matter only in the answer
             state = self.model.start(start)
             self.value_at_start = state.value
             try:
@@ -139,7 +129,7 @@ class Subproblem:
 
 
 def go(steps: Sequence[Step], state: State, least: float = 0.0) -> Sequence[Step]:
-    """Go where steps of a model lead, and back if the objective rose by no more than ``least``."""
+    """Make the steps of a model, and go back if the objective rose by no more than ``least``."""
     before, value = state.support, state.value
     target = support_after(steps, before)
     if np.array_equal(before, target):
@@ -152,16 +142,15 @@ def go(steps: Sequence[Step], state: State, least: float = 0.0) -> Sequence[Step
 
 
 def support_after(steps: Sequence[Step], support: IndexArray) -> IndexArray:
-    """Return the set that steps lead to."""
     for step in steps:
         support = step.move.result(support)
     return support
 
 
 def part_of(support: IndexArray, constraint: Constraint, rng: np.random.Generator) -> IndexArray:
-    """Return what is left of an independent set when a random share is dropped, or a unit as a whole.
+    """Drop a random share of an independent set, or one of its units as a whole.
 
-    What is forced in stays, and what needs others that are dropped goes with them.
+    Forced elements stay, and elements that need dropped ones are dropped, too.
     """
     dropped = support[rng.random(len(support)) < rng.uniform(*SHARES)]
     units = constraint._units(support) if constraint.hereditary else []
@@ -171,10 +160,7 @@ def part_of(support: IndexArray, constraint: Constraint, rng: np.random.Generato
 
 
 def disjoint_bases(weights: FloatArray, chosen: IndexArray, constraint: Constraint, count: int) -> IndexArray:
-    """Return the forced elements, and disjoint maximal sets of the largest weights among those not chosen.
-
-    What these may need comes with them.
-    """
+    """Return the forced elements, disjoint maximal sets of the largest other weights, and what these need."""
     is_left = weights > 0
     is_left[chosen] = False
     is_left[constraint.forced] = False
@@ -182,7 +168,7 @@ def disjoint_bases(weights: FloatArray, chosen: IndexArray, constraint: Constrai
     found = [constraint.forced]
     for _ in range(count):
         order = left = best_first[is_left[best_first]]
-        if not constraint.hereditary:  # what is not left may be needed
+        if not constraint.hereditary:  # other elements may be needed
             order = np.append(left, np.setdiff1d(best_first, left))
         found.append(constraint.extend(np.empty(0, dtype=np.intp), order))
         is_left[found[-1]] = False

@@ -1,4 +1,4 @@
-"""Least squares among many elements: search few of them, scan all, and take in what would improve the set."""
+"""Working sets: search few columns of least squares, scan all, and add those that would improve the set."""
 
 from __future__ import annotations
 
@@ -25,31 +25,30 @@ if TYPE_CHECKING:
 
     ExactState = LeastSquaresState | GroupLeastSquaresState
 
-# How many disjoint bases a working set begins with, of at most how many elements in all, and by how many
-# bases it grows per round.
+# The number of disjoint bases that a working set begins with, the most elements of these, and the number of
+# bases that it grows by per round
 FIRST_BASES, MOST_AT_FIRST, NEW_BASES = 4, 3000, 1
 
-# As long as a round changes more than this share of the set, screening scores are good enough to grow by.
+# After a round that changed more than this share of the set, the working set grows by screening scores.
 LARGE_CHANGE = 0.25
 
-# A column that adds less than this share of what the weakest chosen one does has to wait for the exact scan.
+# Screening scores below this share of the least loss of a chosen column are left to the exact scan.
 FAR_LESS = 0.5
 
-# This many perturbations are made at once. They end when this many in a row have led to nothing better, or
-# when all of them have cost as much as this many updates of a number for each entry of the data.
+# Perturbations are made in batches of AT_ONCE. They end after MOST_FAILURES in a row, or when all of them
+# have cost as much as MOST_WORK updates of a number for each entry of the data.
 AT_ONCE, MOST_FAILURES, MOST_WORK = 8, 16, 10.0
 
-# Among no more elements than the first, more in a row may lead to nothing, if many moves are made per call of
-# compiled code. Less data count as the third.
+# Among at most FEW_ELEMENTS elements, FAILURES_OF_FEW are allowed in a row if a call of compiled code makes
+# many moves. Data count as at least FEWEST_ENTRIES entries.
 FEW_ELEMENTS, FAILURES_OF_FEW, FEWEST_ENTRIES = 200, 64, 10_000
 
 
 class WorkingSets(Strategy):
-    """Search a working set, scan all elements exactly, enlarge it, repeat.
+    """Search a working set, scan all elements exactly, enlarge it, repeat; then perturb the local optimum.
 
-    It ends when the exact scan finds nothing, and no perturbation leads to a better set. ``first`` is the
-    working set that a search of the same objective ended with: this one begins with it, and perturbations are
-    left to that search.
+    ``first`` is the working set that an earlier search of the same objective ended with: this one begins with
+    it, and does not perturb.
     """
 
     name = "working sets"
@@ -99,7 +98,7 @@ class WorkingSets(Strategy):
         return steps
 
     def _grown(self, state: ExactState, budget: Budget) -> IndexArray:
-        """Return the working set and what may improve the set: by screening, else by an exact scan."""
+        # By screening after large changes, else by an exact scan
         grown = self.elements
         if self._changed:
             scores = state.screening_scores()
@@ -115,7 +114,6 @@ class WorkingSets(Strategy):
         return np.union1d(self.elements, disjoint_bases(weights, state.support, self._constraint, NEW_BASES))
 
     def _perturb(self, state: ExactState, budget: Budget) -> Sequence[Step]:
-        """Go to a better local optimum of the working set, if perturbations lead to one."""
         assert self._subproblem is not None
         self._changed, design = False, state.objective.design
         most_work = MOST_WORK * max(FEWEST_ENTRIES, design.n_samples * design.n_features)
@@ -139,7 +137,6 @@ class WorkingSets(Strategy):
 
 
 def gains_by_addition(state: ExactState, constraint: Constraint, budget: Budget) -> FloatArray:
-    """Return what the best move that adds each element, and no other, gains; 0 if none improves."""
     gains = np.zeros(constraint.n)
     for batch in OneAtATime().batches(state, constraint, 1):
         budget.check()
@@ -148,6 +145,5 @@ def gains_by_addition(state: ExactState, constraint: Constraint, budget: Budget)
 
 
 def working_set(strategies: Sequence[Strategy]) -> IndexArray | None:
-    """Return the last working set of the strategies that ran, if one has any."""
     ran = (each.elements for each in strategies if isinstance(each, (WorkingSets, Exploring)))
     return next((elements for elements in ran if len(elements)), None)

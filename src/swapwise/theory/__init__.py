@@ -1,8 +1,8 @@
-"""What is guaranteed of an answer without a proof of its own.
+"""Guarantees: theorems on methods, and bounds on the optimum from the answer, without a search.
 
 ``constants`` are m and M of an objective, ``ratios`` are γ, β and α, and ``localizable`` has the paper's
 (α, β₁, β₂). ``guarantees`` has the theorems on local search, ``methods`` those on the other methods, and
-``table`` all of them. ``along_the_run`` is what is certain of the set that was found, from the ``bounds``
+``table`` all of them. ``along_the_run`` bounds the optimum from the set that was found, by the ``bounds``
 that proofs use, too, and ``runs`` takes the best of all for a result.
 """
 

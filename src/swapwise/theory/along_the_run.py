@@ -1,13 +1,13 @@
-"""A guarantee that looks at the set that was found: valid for any method and any constraint.
+"""Guarantees from the set that was found, for any method and any constraint.
 
-Theorems are for the worst data with the same constants. At the set S that a search ended at, far less is
-needed: only the constants around S enter, and the gradients and gains there are what they are. What no
-independent set exceeds is the least of
+Theorems are for the worst data with the same constants. At the set S that a search ended at, only the
+constants around S enter, and the gradients and gains there. An upper bound on f over all independent sets is
+the least of
 
 - ``f(S) − Σ_S z + max_weight(z)`` with ``z_j = ‖g_j‖²/2D_j`` off S and ``D_i ‖w_i‖²/2`` on it, for every
   diagonal D that u bends by between sets S ∪ T, T independent: ``bound_from_concavity``;
-- ``f(S) + max_weight(gains of additions at S)`` if f is submodular, or the same at the set F of what is
-  forced in, which is most often empty: ``bound_from_gains``;
+- ``f(S) + max_weight(gains of additions at S)`` if f is submodular, or the same at the set F of forced
+  elements, which is most often empty: ``bound_from_gains``;
 - the value of all elements together, which is trivial.
 """
 
@@ -36,22 +36,22 @@ from swapwise.theory.constants import WHOLE_UP_TO, RestrictedConstants, smallest
 from swapwise.theory.diagonal import is_valid_shift, proportional_diagonal, schur_complement
 from swapwise.theory.statement import ALONG_THE_RUN, Guarantee, on_trust
 
-# Seconds. Searches for sets of largest weight that take longer end with a bound that holds all the same.
+# The limit in seconds on searches for sets of largest weight, which then end with a valid upper bound
 MOST_SECONDS = 2.0
 
-# Shares of what the chosen elements could spare for themselves; the others have what that leaves.
+# The shares of their largest shift that chosen elements get; the others get a shift of the Schur complement.
 SHARES = (0.0, 0.25, 0.5, 0.75)
 
-# Chosen elements of which one can spare less than this, relative to its curvature, nearly span each other.
+# Chosen elements nearly span each other if the shift of one is below this share of its curvature.
 LEAST_SPARE = 1e-4
 
-# Schur complements are known to this, relative to their diagonal, or not used; and what a product rounds by.
+# The relative precision of Schur complements, below which they are not used, and the rounding of a product
 PRECISION, EPSILON = 1e-6, 1e-15
 
-# No more elements than this are looked at one by one for whether the chosen ones span them.
+# The limit on elements that are tested one by one for whether the chosen ones span them
 MOST_SPANNED = 100
 
-# A bound that closes less than this part of the gap which all elements together leave is called trivial, too.
+# A bound is called trivial, too, if it closes less than this share of the gap to the value of all elements.
 WORTH = 0.01
 
 FORMULAS = {
@@ -71,16 +71,10 @@ def guarantee_at(
     constants: RestrictedConstants | None = None,
     tangent: Tangent | None = None,
 ) -> list[Guarantee]:
-    """Return what is certain of a set, whatever found it: the trivial guarantee, and the best beyond it.
-
-    >>> from swapwise import LeastSquares, Uniform
-    >>> f, S = LeastSquares(np.eye(4), [4.0, 3.0, 2.0, 1.0]), np.array([0, 2])
-    >>> guarantee_at(f, Uniform(4, 2), S, f(S))
-    [at least 0.6667 of the optimum (along the run: f(S)/f(all elements)), which is trivial, at least 0.8 ...]
-    """
+    """Return guarantees for a set, whatever found it: the trivial one, and the best beyond it."""
     region = replace(Region.of(constraint), clock=Clock(MOST_SECONDS))
     bounds: dict[str, float] = {}
-    with unwarned():  # the search has said what there is to say
+    with unwarned():  # the search has warned already
         if objective.monotone:
             bounds["all"] = _bound_of_all(objective, region)
         if objective.monotone and objective.submodular:
@@ -103,7 +97,7 @@ def _of_bound(kind: str, value: float, bound: float, of_all: float, objective: S
     if bound <= value + objective.resolution(value) or bound <= 2 * ROUNDING * objective.scale:
         ratio = 1.0
     ratio = min(1.0, max(0.0, ratio))
-    # A bound that is above that of all elements is weaker, but it is one of another kind.
+    # A bound above that of all elements is weaker, but not trivial: it is of another kind.
     closed = of_all - bound
     trivial = ratio < 1 and (kind == "all" or 0 <= closed <= WORTH * (of_all - value))
     numbers = {"f(S)": value, "bound": bound}
@@ -112,7 +106,6 @@ def _of_bound(kind: str, value: float, bound: float, of_all: float, objective: S
 
 
 def _bound_of_all(objective: SetFunction, region: Region) -> float:
-    """Return what no set exceeds; the fit of all elements is made where that takes little."""
     is_small = not isinstance(objective, SparseObjective) or _n_rows(objective) <= WHOLE_UP_TO
     return bound_of_all(objective, region) if is_small else ceiling(objective)
 
@@ -124,7 +117,6 @@ def _bound_at(
     constants: RestrictedConstants | None,
     tangent: Tangent | None,
 ) -> float:
-    """Return the least bound from concavity at a set, over all diagonals that are at hand."""
     tangent = tangent or tangent_at(objective, support)
     diagonals: list[float | FloatArray] = []
     if constants is not None:
@@ -144,12 +136,13 @@ def _n_rows(objective: SparseObjective) -> int:
 def _diagonals_at(
     objective: SparseObjective, region: Region, support: IndexArray, tangent: Tangent
 ) -> Iterator[FloatArray]:
-    """Yield diagonals D that minus the Hessian H of a quadratic u exceeds on S ∪ T, one number per row.
+    """Yield diagonals D with ``H − D ⪰ 0`` on every S ∪ T, one number per row.
 
-    With a share of what H_S can spare on S, the others have what the Schur complement R of S in ``H − D_S``
-    can spare: a diagonal below R for all elements together, and γ diag(R) where γ is the smallest sparse
-    eigenvalue of R at a unit diagonal, which is enough for sets of the size of T. With no share, dropping
-    elements of S counts as no loss, and elements that S spans add nothing: both are infinite in D.
+    H is minus the Hessian of a quadratic u. With a share of the largest shift of H_S on S, the other rows get
+    a shift of the Schur complement R of S in ``H − D_S``: a diagonal below R for all elements together, or γ
+    diag(R) with γ the smallest sparse eigenvalue of R at a unit diagonal, which is enough for sets of the
+    size of T. With no share, dropping elements of S counts as no loss, and elements that S spans add nothing:
+    both are infinite in D.
     """
     every, rows = np.arange(objective.n), rows_of(objective, support)
     order = rows_of(objective, every)
@@ -172,13 +165,13 @@ def _diagonals_at(
         spanned = left <= 10 * noise
         if (left[~spanned] <= noise / PRECISION).any() or (spanned.any() and share > 0):
             return
-        if spanned.any() and objective.bounds is not None:  # what others may not be, these can add
+        if spanned.any() and objective.bounds is not None:  # they may add what bounds on S stop
             return
         if spanned.any() and not _are_spanned(objective, support, np.flatnonzero(~chosen)[spanned], noise):
             return
         rest[spanned] = rest[:, spanned] = 0.0
         shifts = list(_shifts(rest, spanned, size))
-        if not shifts:  # and larger shares leave less
+        if not shifts:  # larger shares leave smaller shifts
             return
         for shift, is_for_all in shifts:
             D[~chosen] = shift
@@ -189,9 +182,8 @@ def _diagonals_at(
 
 
 def _are_spanned(objective: SparseObjective, support: IndexArray, others: IndexArray, noise: float) -> bool:
-    """Return whether elements are spanned by the chosen ones for certain, and not just nearly so."""
     count = getattr(objective, "dependencies", None)
-    if objective.bounds is not None:  # what the chosen ones may not have more of, others may
+    if objective.bounds is not None:  # others may add what bounds on these stop
         return False
     if count is None or objective.groups is not None or len(others) > MOST_SPANNED:
         return False
@@ -221,11 +213,6 @@ def head_of(
     """Return the share h for which a set is fixed for a step of hard thresholding.
 
     ``Σ_S ‖w_i‖² ≥ h max_T Σ_T ‖w_i + η g_i‖²`` over all independent sets T.
-
-    >>> from swapwise import LeastSquares, Uniform
-    >>> f, S = LeastSquares(np.eye(2), [1.0, 1.0]), np.array([0])
-    >>> round(head_of(f, Uniform(2, 1), S, tangent_at(f, S), step=2.0), 3)
-    0.25
     """
     slope = tangent.slope.copy()
     slope[rows_of(objective, support)] = 0.0

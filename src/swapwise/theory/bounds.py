@@ -16,13 +16,9 @@ from swapwise.search.rules import gains_of_additions
 
 
 def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = None) -> float:
-    """Return f of all elements that may be chosen: no set has more, for f is monotone.
+    """Return the value of all elements that may be chosen, an upper bound as f is monotone.
 
-    Where that takes long, it is bounded in the time that the clock has left, by default that of the region.
-
-    >>> from swapwise import Linear, Uniform
-    >>> bound_of_all(Linear([1.0, 2.0, 4.0]), Region.of(Uniform(3, 1)))
-    7.0...
+    If that takes long, it is bounded in the time left of the clock, by default that of the region.
     """
     with unwarned():  # users did not choose all elements, which may well be collinear or separable
         bound = objective.upper_bound(np.flatnonzero(~region.outside), clock or region.clock)
@@ -30,12 +26,6 @@ def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = N
 
 
 def ceiling(objective: SetFunction) -> float:
-    """Return what no set exceeds, as the objective knows beforehand.
-
-    >>> from swapwise import LeastSquares
-    >>> ceiling(LeastSquares(np.eye(2), [1.0, 2.0]))
-    1.0...
-    """
     return _rounded_up(objective, objective.upper_bound())
 
 
@@ -46,13 +36,7 @@ def _rounded_up(objective: SetFunction, bound: float) -> float:
 def bound_from_gains(
     objective: SetFunction, region: Region, support: IndexArray, clock: Clock
 ) -> tuple[float, IndexArray]:
-    """Return ``f(X) + max over S of Σ_{j∈S\\X} f(j | X)``, a bound if f is submodular, and the S of it.
-
-    >>> from swapwise import Coverage, Uniform
-    >>> f = Coverage([{1, 2}, {2, 3}, {3}])
-    >>> bound_from_gains(f, Region.of(Uniform(3, 1)), np.array([0]), Clock())
-    (3.0..., array([1]))
-    """
+    r"""Return ``f(X) + max over S of Σ_{j∈S\X} f(j | X)``, a bound if f is submodular, and its S."""
     state = objective.start(support)
     others = ~region.outside
     others[support] = False
@@ -64,18 +48,14 @@ def bound_from_gains(
 class Tangent(NamedTuple):
     """The fit on a set, and the plane that ``u`` lies below: ``u(v) ≤ value + ⟨slope, v − coef⟩ + extra``.
 
-    With bounds on coefficients, that is for all v within them, and the slope is projected: where a bound is
+    With bounds on coefficients, it holds for all v within them, and the slope is projected: where a bound is
     in the way of it, its part of the sum is at most 0.
-
-    >>> from swapwise import LeastSquares
-    >>> tangent_at(LeastSquares(np.eye(2), [1.0, 1.0]), np.array([0])).slope.round(6)
-    array([-0.,  1.])
     """
 
     coef: FloatArray
     value: float
     slope: FloatArray
-    #: What rounding, and parameters that are fitted along, may add
+    #: An upper bound on rounding, and on the error of parameters that are fitted along
     extra: float
 
 
@@ -105,18 +85,12 @@ def bound_from_concavity(
     that S holds, or less where v has bounds. A diagonal is the same number m for all coefficients, as in the
     paper, or one for each row of ``coef``, infinite where it is known that the coefficients add nothing. The
     bound is the least of all diagonals, and infinite if there are none.
-
-    >>> from swapwise import LeastSquares, Uniform
-    >>> f = LeastSquares(np.eye(3), [3.0, 2.0, 1.0])
-    >>> tangent, m = tangent_at(f, np.array([0])), f.strong_concavity(2)
-    >>> round(bound_from_concavity(f, Region.of(Uniform(3, 1)), tangent, m) * 14, 6)
-    9.0
     """
     weighed = [_weighed(objective, tangent, D) for D in diagonals]
     known = [
         (base, weights) for base, weights in weighed if np.isfinite(base + weights[~region.outside].sum())
     ]
-    # No set is needed of largest weight where that of the greedy set is too large already.
+    # The max-weight set is not needed where the weight of the greedy set is too large already.
     in_order = sorted((base + float(w[region.greedy_set(w)].sum()), i) for i, (base, w) in enumerate(known))
     best = np.inf
     for at_least, place in in_order:
@@ -130,7 +104,6 @@ def bound_from_concavity(
 def _weighed(
     objective: SparseObjective, tangent: Tangent, diagonal: float | FloatArray
 ) -> tuple[float, FloatArray]:
-    """Return the constant of the bound, rounding included, and the weights of all elements."""
     coef, value, slope, extra = tangent
     bounds = objective.bounds
     D = np.broadcast_to(np.asarray(diagonal, dtype=np.float64), len(coef))
@@ -141,7 +114,7 @@ def _weighed(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         weights = by_element.sums(np.where(counts, conjugate(slope + bent * coef, bent, bounds)[0], 0.0))
         if bounds is not None:
-            # The best v on these are found without bounds; then slopes that bounds stop count as none.
+            # Rows with infinite D are fitted without bounds, so their projected slopes count as 0.
             slope = np.where(counts, slope, 0.0)
         paired, curved = float((slope * coef).sum()), float((np.where(counts, D, 0.0) * coef**2).sum()) / 2
         rounding = ROUNDING * (abs(value) + abs(paired) + curved)
@@ -149,12 +122,9 @@ def _weighed(
 
 
 def cancellation(coef: FloatArray, steepness: FloatArray) -> float:
-    """Return what a slope, paired with its coefficients, may be off by where large ones cancel each other.
+    """Bound the rounding of a slope paired with its coefficients, where large ones cancel each other.
 
     ``steepness`` is the root of minus the second derivative in every coefficient.
-
-    >>> cancellation(np.array([1e6, -1e6]), np.ones(2))
-    0.007...
     """
     size = float(np.abs(coef) @ steepness)
-    return 8 * float(np.finfo(float).eps) * (size * size)  # a power would raise where a product is infinite
+    return 8 * float(np.finfo(float).eps) * (size * size)  # size**2 would raise where it overflows

@@ -18,10 +18,10 @@ from swapwise.objectives.base import SparseObjective
 # Columns of the curvature in memory at a time.
 BLOCK = 256
 
-# Up to this many elements the whole curvature is held, and its eigenvalues computed.
+# Up to this many elements, the whole curvature is kept in memory, and its eigenvalues are computed.
 WHOLE_UP_TO = 1000
 
-# Submatrices are enumerated up to this many, and up to this much work on them: about a second.
+# The limits on the number of submatrices to enumerate, and on the work on them: about a second
 SUBMATRICES, OPERATIONS = 20_000, 10**9
 
 # Entries of submatrices in memory at a time.
@@ -29,7 +29,7 @@ ENTRIES_AT_ONCE = 10**6
 
 
 class Constant(float):
-    """A number that says what it is: the constant itself, or a bound of it in a safe direction.
+    """A number with its kind: the constant itself, or a bound on it in a safe direction.
 
     A lower bound of an m and an upper bound of an M are safe: a guarantee made of them holds.
 
@@ -53,7 +53,6 @@ class Constant(float):
         return constant
 
     def __getnewargs__(self) -> tuple[float, str]:  # type: ignore[override]
-        """Return what makes a copy."""
         return float(self), self.kind
 
     @property
@@ -62,7 +61,6 @@ class Constant(float):
         return self.kind == "exact"
 
     def __repr__(self) -> str:
-        """Return the number and what it is."""
         return f"{float(self):.6g} ({self.kind})"
 
 
@@ -183,11 +181,6 @@ def restricted_constants(objective: SparseObjective, s: int, t: int) -> Restrict
 
 
 def as_size(value: int, name: str) -> int:
-    """Return ``value`` as a positive integer, or say why it is none.
-
-    >>> as_size(2, "s")
-    2
-    """
     size = as_count(value, name)
     if size == 0:
         raise ValueError(f"{name} must be at least 1, got 0")
@@ -199,7 +192,7 @@ def _concavity(objective: SparseObjective, size: int, spectra: dict[int, _Spectr
     if objective.curvature_is != "hessian" or size not in spectra:
         return Constant(known, "lower bound")
     found = spectra[size]
-    # An eigenvalue within rounding of zero counts as zero, unless the objective knows of more.
+    # An eigenvalue within rounding of zero counts as zero, unless the objective knows a larger bound.
     if found.exact and (found.smallest > 0 or known == 0):
         return Constant(found.smallest, "exact")
     return Constant(max(known, found.smallest), "lower bound")
@@ -225,15 +218,12 @@ def _known_smoothness(objective: SparseObjective, t: int) -> float:
 
 
 class _Spectrum(NamedTuple):
-    """The extreme eigenvalues of principal submatrices of one size, or bounds beyond them."""
-
     smallest: float
     largest: float
     exact: bool
 
 
 def _spectra(objective: SparseObjective, sizes: set[int]) -> dict[int, _Spectrum]:
-    """Return, for every size, the extreme eigenvalues of the submatrices of the curvature, if it is known."""
     if objective.n == 0 or objective.curvature(np.zeros(1, dtype=np.intp)) is None:
         return {}
     return _spectra_of(lambda columns: np.asarray(objective.curvature(columns)), objective.n, sizes)
@@ -266,7 +256,7 @@ def _spectra_of(
 
 
 class _Scan:
-    """One pass over the curvature, a block of columns at a time: no square matrix unless it is small."""
+    """One pass over the curvature, a block of columns at a time; the square matrix is kept if it is small."""
 
     def __init__(self, curvature: Callable[[IndexArray], FloatArray], n: int, sizes: set[int]) -> None:
         self.diagonal = np.empty(n)
@@ -288,25 +278,22 @@ class _Scan:
 
     @cached_property
     def eigenvalues(self) -> FloatArray | None:
-        """The eigenvalues of the whole curvature, if it is small."""
         return None if self.whole is None else np.linalg.eigvalsh(self.whole).astype(np.float64, copy=False)
 
     def _see_pairs(self, block: FloatArray, columns: IndexArray) -> None:
-        # The diagonal is known as far as this block reaches: every pair is seen in the later of its blocks.
+        # The diagonal is known up to this block: every pair is seen in the later of its blocks.
         before = np.arange(columns[-1] + 1)
         a, b, c = self.diagonal[before][:, None], self.diagonal[columns][None, :], block[before]
         largest = (a + b) / 2 + np.hypot((a - b) / 2, c)
-        # As determinant over the largest, the smallest keeps its digits where columns differ in length.
+        # Computed as determinant over the largest, the smallest is precise where columns differ in length.
         lengths = np.sqrt(a) * np.sqrt(b)
         cosine = np.divide(c, lengths, out=np.ones_like(c), where=lengths > 0)
         share = (1 - cosine) * (1 + cosine)
         share[share <= SUM] = 0.0
         smallest = share * a * (b / np.where(largest > 0, largest, 1.0))
         itself = before[:, None] == columns[None, :]
-        self._widen(np.where(itself, np.inf, smallest).min(), np.where(itself, 0.0, largest).max())
-
-    def _widen(self, smallest: float, largest: float) -> None:
-        self.pairs = (min(self.pairs[0], float(smallest)), max(self.pairs[1], float(largest)))
+        least, most = np.where(itself, np.inf, smallest).min(), np.where(itself, 0.0, largest).max()
+        self.pairs = (min(self.pairs[0], float(least)), max(self.pairs[1], float(most)))
 
     def _see_circles(self, block: FloatArray, columns: IndexArray) -> None:
         entries = np.abs(block)
@@ -329,7 +316,6 @@ def _is_affordable(n: int, size: int) -> bool:
 
 
 def _enumerated(whole: FloatArray, size: int) -> _Spectrum:
-    """Return the extreme eigenvalues over all principal submatrices of one size."""
     smallest, largest = np.inf, 0.0
     at_once = max(1, ENTRIES_AT_ONCE // size**2)
     chosen = combinations(range(len(whole)), size)
@@ -343,7 +329,6 @@ def _enumerated(whole: FloatArray, size: int) -> _Spectrum:
 
 
 def _bounded(scan: _Scan, size: int) -> _Spectrum:
-    """Return the best lower and upper bound on eigenvalues of submatrices that are too many to look at."""
     left, right = scan.circles[size]
     longest = float(np.sort(scan.diagonal)[-size:].sum())
     smallest, largest = max(0.0, left), min(right, longest * (1 + size * SUM))

@@ -11,27 +11,28 @@ import scipy.sparse.linalg
 from swapwise.checks import BoolArray, FloatArray
 from swapwise.clock import Clock
 
-# An eigenvalue of a matrix with unit diagonal is positive for certain above this, for every row. Its relative
-# error is then below 1e-6.
+# Eigenvalues of a matrix with unit diagonal are certainly positive above this times the number of rows, and
+# have relative errors below 1e-6 then.
 SINGULAR = 1e-10
 
-# This fraction of a diagonal is kept back, so that H − D is positive definite beyond all rounding.
+# Diagonals are reduced by this share, so that H − D is positive definite beyond all rounding.
 KEPT_BACK = 1e-4
 
-# Elements whose weight is above this share of their price count as fractional; others keep a weight that is
-# below the price by the margin, or this share of the largest diagonal at least.
+# Elements whose weight is above NEARLY_CHOSEN times their price count as fractional. The others get a
+# diagonal that keeps their weight below the price by the margin, and at least LEAST_KEPT times the largest
+# diagonal.
 NEARLY_CHOSEN, MARGIN, LEAST_KEPT = 0.98, 2.0, 1e-4
 
-# What elements are worth by themselves in the choice of a diagonal, relative to the mean.
+# The worth that every element has in the choice of a diagonal, relative to the mean
 SPREAD = 1e-2
 
-# Matrices up to this size are taken apart into eigenvalues; larger ones only if they are singular.
+# Matrices up to this size are decomposed into eigenvalues; larger ones only if they are singular.
 EIGENVALUES_UP_TO = 200
 
-# How long eigenvalues and vectors of a matrix take, in units of its size to the third power.
+# The seconds that an eigendecomposition takes, per size of the matrix to the third power
 EIGENVALUES_SECONDS = 1e-9
 
-# No more Newton steps than this for one μ: the next one is as well begun a little off the path.
+# The limit on Newton steps for one μ: the next μ can be begun a little off the central path.
 NEWTON_STEPS = 8
 
 
@@ -47,11 +48,6 @@ def proportional_diagonal(
     free, and the rest is a shift of their Schur complement. ``dependencies(least)`` is None if eigenvalues
     below ``least``, at a unit diagonal, are not zero for certain; then the shift is 0. The clock is checked
     between factorisations.
-
-    >>> proportional_diagonal(np.array([[2.0, 1.0], [1.0, 2.0]])).round(3)
-    array([1., 1.])
-    >>> proportional_diagonal(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 3.0]])).round(3)
-    array([0., 0., 3.])
     """
     diagonal, clock = np.zeros(len(H)), clock or Clock()
     lengths = np.sqrt(np.diag(H))
@@ -88,7 +84,6 @@ def proportional_diagonal(
 
 
 def _shift_by_inverse(H: FloatArray, clock: Clock) -> FloatArray | None:
-    """Return the same shift of a matrix with unit diagonal; None if the matrix is nearly singular."""
     try:
         scipy.linalg.cholesky(H - SINGULAR * len(H) * np.eye(len(H)), check_finite=False)
         factor = scipy.linalg.cholesky(H, lower=True, check_finite=False)
@@ -123,15 +118,10 @@ def raised_diagonal(
 ) -> FloatArray | None:
     """Return a shift that is larger where that lowers the relaxation at a fractional set z; None if none is.
 
-    φ falls with D_i by ``(g_i/D_i)² z_i (1 − z_i) / 2``, so only elements with a share in the fractional set
-    have a use for it. The others need only so much that their weight ``g_i²/2D_i`` stays well below the price
-    of their place, and elements that are chosen for certain need none. What these leave is the Schur
-    complement, and much smaller. As the fractional set changes in turn, only a ``share`` of the way is gone.
-
-    >>> H = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
-    >>> D, slope, z = np.full(3, 0.9), np.array([1.0, 0.1, 0.1]), np.array([0.5, 0.0, 0.0])
-    >>> raised_diagonal(H, D, slope, z, np.full(3, 0.5), 1.0, Clock()).round(1)
-    array([1.5, 0. , 0. ])
+    φ falls with D_i by ``(g_i/D_i)² z_i (1 − z_i) / 2``, so only fractional elements profit from a larger
+    one. The others need only so much that their weight ``g_i²/2D_i`` stays well below the price of their
+    place, and elements that are chosen for certain need none. The Schur complement of these two is left for
+    the fractional ones. As the fractional set changes in turn, the step goes only a ``share`` of the way.
     """
     shifted = D > 0
     weights = np.divide(slope**2, 2 * D, out=np.zeros(len(D)), where=shifted)
@@ -146,7 +136,7 @@ def raised_diagonal(
     clock.check()
     left = schur_complement(H - np.diag(np.where(active, 0.0, goal)), ~active) if not active.all() else H
     clock.check()
-    # A little for every element: what is of no use here may be elsewhere.
+    # Every element gets a little, which may be of use at other fractional sets.
     worth, mean = worth[active], float(worth[active] @ D[active]) / np.count_nonzero(active)
     goal[active] = best_diagonal(left, worth + SPREAD * mean / D[active], D[active], clock=clock)
     raised = D + share * (goal - D)
@@ -154,7 +144,6 @@ def raised_diagonal(
 
 
 def schur_complement(H: FloatArray, free: BoolArray) -> FloatArray:
-    """Return the Schur complement of the ``free`` elements in H."""
     lengths = np.sqrt(np.diag(H)[free])
     lengths[lengths == 0] = 1.0
     across = H[np.ix_(free, ~free)] / lengths[:, None]
@@ -180,10 +169,6 @@ def best_diagonal(
 
     A barrier method: Newton steps on ``weights·D + μ log det(H − D) + μ Σ log D``, with μ falling until the
     value is within ``precision`` of the best. ``start`` is a valid shift, and positive.
-
-    >>> H = np.array([[2.0, 1.0], [1.0, 2.0]])
-    >>> best_diagonal(H, np.array([1.0, 0.0]), np.ones(2), precision=0.001).round(1)
-    array([1.5, 0. ])
     """
     n = len(H)
     D = 0.5 * start
@@ -203,7 +188,6 @@ def best_diagonal(
 
 
 def _inverse(factor: FloatArray) -> FloatArray:
-    """Return the inverse of a matrix from its lower Cholesky factor."""
     inverse, info = scipy.linalg.lapack.dpotri(factor, lower=True)
     assert info == 0
     lower = np.tril(inverse, -1)
@@ -211,7 +195,6 @@ def _inverse(factor: FloatArray) -> FloatArray:
 
 
 def _newton_step(H: FloatArray, weights: FloatArray, D: FloatArray, mu: float) -> FloatArray | None:
-    """Return a diagonal of larger ``weights·D + μ log det(H − D) + μ Σ log D``, or None at its maximum."""
     factor, barrier = _barrier(H, D)
     inverse = _inverse(factor)
     slope = weights - mu * np.diag(inverse) + mu / D
@@ -247,12 +230,7 @@ def _barrier(H: FloatArray, D: FloatArray) -> tuple[FloatArray, float]:
 
 
 def is_valid_shift(H: FloatArray, D: FloatArray) -> bool:
-    """Return whether H − D is positive semidefinite, up to rounding of eigenvalues.
-
-    >>> H = np.array([[2.0, 1.0], [1.0, 2.0]])
-    >>> is_valid_shift(H, np.array([1.0, 1.0])), is_valid_shift(H, np.array([1.1, 1.0]))
-    (True, False)
-    """
+    """Return whether H − D is positive semidefinite, up to rounding of eigenvalues."""
     lengths = np.sqrt(np.diag(H))
     lengths[lengths == 0] = 1.0
     rest = (H - np.diag(D)) / np.outer(lengths, lengths)

@@ -1,4 +1,4 @@
-"""What the theorems guarantee for an answer before the search.
+"""The theorems on local search: what they guarantee for an answer before the search.
 
 Where the paper's printed forms slip, its proofs are followed: ``exp(+…)`` in Table 1 and Theorem 12 is
 ``exp(−…)``; ``M_{s,2}`` in the last row of Table 1 and in the proof of Theorem 14 is ``M_{s,t}``; t is
@@ -22,7 +22,7 @@ from swapwise.search.plan import NAMES, PIVOTS, require_constraint
 from swapwise.search.rules import NonOblivious, Oblivious, Pivot
 from swapwise.theory.constants import RestrictedConstants
 from swapwise.theory.localizable import Localizability
-from swapwise.theory.methods import THEOREMS, Case, flat, promise_of
+from swapwise.theory.methods import THEOREMS, MethodRun, flat, of_run
 from swapwise.theory.ratios import SubmodularityRatios
 from swapwise.theory.statement import (
     NO_ROUND,
@@ -43,12 +43,12 @@ NUMBERS = {(False, False): 9, (False, True): 12, (True, False): 13, (True, True)
 # The simplified definition compares sets of one size only, as the paper's search under a matroid does.
 FROM_A_BASE = 'that the search begins at a base, as with start="arbitrary"'
 
-# How α/β reads for sparse objectives, by how β does
+# The written form of α/β for sparse objectives, by that of β
 LIMITS = {"M/m": "m²/M²", "(p − 1 + 1/q) M/m": "m²/((p − 1 + 1/q) M²)"}
 
 
 def drops_per_addition(p: int, q: int) -> float:
-    """Return ``p − 1 + 1/q``, and 1 for p = 1: how many drops the proofs' exchanges have for an addition."""
+    """Return ``p − 1 + 1/q``, and 1 for p = 1: the drops per addition in the exchanges of the proofs."""
     return p - 1 + 1 / q if p > 1 else 1.0
 
 
@@ -57,12 +57,12 @@ def local_search_ratio(
 ) -> float:
     """Return the ratio of the theorems on local search, which differ in their letters only.
 
-    Theorem 9 (p = 1) and 12: ``(α/β) (1 − max(0, 1 − β/s)^T)`` with ``β = β₁ (p − 1 + 1/q) + β₂``, or
-    ``α/β`` at a local optimum. Theorems 13 and 14: the same with ``(α, β₁, β₂) = (m/M, M/m, 0)``.
+    Theorem 9 (p = 1) and 12: ``(α/β) (1 − max(0, 1 − β/s)^T)`` with ``β = β₁ (p − 1 + 1/q) + β₂``, or ``α/β``
+    at a local optimum. Theorems 13 and 14: the same with ``(α, β₁, β₂) = (m/M, M/m, 0)``.
 
-    Theorem 23, at a stop of the geometric rule with δ = ε/s: ``α/(β + ε)``. No move gains ``δ f(X)``, and
-    the proof sums at most s of them, so that the paper's δ = ε/n is not needed. For systems, too:
-    there are up to ``s q η`` exchanges, and everything is divided by ``q η``.
+    Theorem 23, at a stop of the geometric rule with δ = ε/s: ``α/(β + ε)``. No move gains ``δ f(X)``, and the
+    proof sums at most s of them, so that the paper's δ = ε/n is not needed. For systems, too: there are up to
+    ``s q η`` exchanges, and everything is divided by ``q η``.
     """
     alpha, beta1, beta2 = triple
     beta = beta1 * drops_per_addition(p, q) + beta2 + (epsilon or 0.0)
@@ -72,15 +72,10 @@ def local_search_ratio(
 
 
 def iterations_for(epsilon: float, s: int, m: float, M: float, p: int = 1, q: int = 1) -> int:
-    """Return how many iterations bring Theorems 13 and 14 to within ``epsilon`` of their limit.
+    """Return the number of iterations that bring Theorems 13 and 14 to within ``epsilon`` of their limit.
 
-    ``T = (s m / M) log(m² / (ε M²))`` under a matroid. The paper's appendix has ``s M / m`` in front: that
-    is no fewer, so it suffices as well, but it is ``(M/m)²`` times as many as needed.
-
-    >>> iterations_for(0.01, s=10, m=0.5, M=1.0)
-    17
-    >>> round(local_search_ratio((0.5, 2.0, 0.0), s=10, T=17), 4)  # in the limit 0.25
-    0.2444
+    ``T = (s m / M) log(m² / (ε M²))`` under a matroid. The paper's appendix has ``s M / m`` in front: that is
+    no fewer, so it suffices as well, but it is ``(M/m)²`` times as many as needed.
     """
     limit = local_search_ratio((m / M, M / m, 0.0), s, p, q)
     return max(0, ceil(s * m / (drops_per_addition(p, q) * M) * log(limit / epsilon)))
@@ -95,7 +90,7 @@ def guarantee(
     epsilon: float | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> Guarantee:
-    """Return what is guaranteed for a method under a constraint, for any objective with these constants.
+    """Return the guarantee of a method under a constraint, for any objective with these constants.
 
     Parameters
     ----------
@@ -166,18 +161,12 @@ def of_local_search(
     q: int = 1,
     epsilon: float | None = None,
 ) -> Guarantee:
-    """Return what is guaranteed for a local search, from constants that are for its sizes.
-
-    >>> from swapwise import BMatching
-    >>> of_local_search(Oblivious(), BMatching.complete(4, 1), Localizability(1.0, 1.0, 1.0))
-    at least 0.3333 of the optimum (Theorem 12 of Fujii 2020: α/(β₁ (p − 1 + 1/q) + β₂))
-    """
     if constraint.p is None:
         return nothing(NO_THEOREM)
     if isinstance(constants, RestrictedConstants) and constants.within_bounds:
         return nothing(NO_THEOREM_WITHIN)
     s = constraint.max_size()
-    return on_trust(_Search(s, constraint.p, q, T, epsilon).promise(rule, constants), constraint)
+    return on_trust(_LocalSearchRun(s, constraint.p, q, T, epsilon).guarantee(rule, constants), constraint)
 
 
 def of_method(
@@ -187,7 +176,7 @@ def of_method(
     T: int | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> Guarantee:
-    """Return what is guaranteed for a method other than local search, whichever it is.
+    """Return the guarantee of a method other than local search.
 
     >>> from swapwise import Uniform
     >>> of_method("of my own", Uniform(5, 2), SubmodularityRatios.of_submodular())
@@ -201,12 +190,12 @@ def of_method(
     elif known is not None:
         ratios = SubmodularityRatios.by_eigenvalues(known)
     elif name in ("random", "exhaustive"):
-        ratios = SubmodularityRatios.of_submodular()  # which these do not look at
+        ratios = SubmodularityRatios.of_submodular()  # not used by these methods
     else:
         return nothing(
             f"localizability gives no guarantee for {name}; RestrictedConstants or SubmodularityRatios may"
         )
-    return on_trust(promise_of(Case(name, constraint, ratios, known, T, details or {})), constraint)
+    return on_trust(of_run(MethodRun(name, constraint, ratios, known, T, details or {})), constraint)
 
 
 def _read_method(method: str | Pivot, constants: Constants) -> str | Pivot:
@@ -247,17 +236,14 @@ def _check_matroid(constraint: Constraint, known: int | None, rank: int) -> None
 
 
 @dataclass(frozen=True)
-class _Search:
-    """A local search, in the letters of the theorems."""
-
+class _LocalSearchRun:
     s: int
     p: int
     q: int
     T: int | None
     epsilon: float | None
 
-    def promise(self, rule: Pivot, constants: Constants) -> Guarantee:
-        """Return what the theorem on the rule says."""
+    def guarantee(self, rule: Pivot, constants: Constants) -> Guarantee:
         if type(rule) not in PIVOTS.values():
             return nothing(f"there is no theorem on the rule {rule!r}")
         if self.epsilon is not None and self.T is not None:
@@ -300,8 +286,8 @@ class _Search:
         number = NUMBERS[not isinstance(rule, Oblivious), self.p > 1]
         beta = "(p − 1 + 1/q) M/m" if self.p > 1 else "M/m"
         triple, numbers = (m / M, M / m, 0.0), {"m_2s": m, name: M}
-        promise = self._made_of(triple, numbers, number, "(m/M)", beta)
-        return replace(promise, max_iterations=self._most_moves(constants))
+        stated = self._made_of(triple, numbers, number, "(m/M)", beta)
+        return replace(stated, max_iterations=self._most_moves(constants))
 
     def _made_of(
         self, triple: Triple, numbers: dict[str, float], number: int, alpha: str, beta: str

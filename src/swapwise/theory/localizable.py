@@ -8,7 +8,7 @@ most s elements, and every collection 𝒫 (repetitions allowed) of subsets P of
 where every element of X* \ X appears at least k times in 𝒫, every element of X \ X* at most ℓ times, and
 ℓ ≥ k ≥ 1. (The published definition leaves out ℓ ≥ k, without which not even linear functions have it.)
 
-There is no end of collections, but none has to be looked at. Divided by k, multiplicities become weights
+There are infinitely many collections, but none is enumerated. Divided by k, multiplicities become weights
 y ≥ 0 and λ = ℓ/k ≥ 1, and the worst collection for a pair is a linear program, whose corners are rational:
 
     min Σ_P y_P gain_P + β₁ λ f(X)  such that  Σ_{P∋v} y_P ≥ 1 on X* \ X  and  Σ_{P∋v} y_P ≤ λ on X \ X*
@@ -40,7 +40,7 @@ from swapwise.objectives.linear import Linear
 from swapwise.theory.constants import as_size
 from swapwise.theory.simplified import SHORT_OF_LIMIT, BasePairs, Elements, after, solved, values_of
 
-# The largest linear program that is set up: it takes about a minute.
+# The most rows of a linear program, which then takes about a minute
 MOST_ROWS = 200_000
 
 Triple = tuple[float, float, float]
@@ -142,12 +142,7 @@ class Counterexample:
 
 
 def known_localizability(f: SetFunction) -> Localizability | None:
-    """Return what is known without looking: (1, 1, 0) if linear, (1, 1, 1) if submodular, or None.
-
-    >>> from swapwise import Coverage
-    >>> known_localizability(Coverage([{"a", "b"}, {"b"}]))
-    Localizability(alpha=1.0, beta1=1.0, beta2=1.0, s=None, t=None, simplified=False)
-    """
+    """Return the constants of known classes: (1, 1, 0) if linear, (1, 1, 1) if submodular, else None."""
     _require_set_function(f)
     if not (f.monotone and f.submodular):
         return None
@@ -227,7 +222,7 @@ def localizability(
     if not pairs.f_star.any():
         return Localizability(1.0, 1.0, 0.0, pairs.s, pairs.t)  # zero is a linear function
     *_, ratio, _, _, unit = _optimum(pairs, stretch).tolist()
-    if unit <= EQUAL:  # only reached in the limit of ever larger constants
+    if unit <= EQUAL:  # attained only in the limit of ever larger constants
         ratio *= 1 - SHORT_OF_LIMIT
     variables = _optimum(pairs, stretch, ratio)
     alpha, beta1, beta2 = _mended(pairs, variables[:-4], *variables[-3:-1])
@@ -303,7 +298,7 @@ def _require_set_function(f: SetFunction) -> None:
 
 
 def _stretch(p: int, q: int) -> float:
-    """Return how many times as often elements go out as others come in, in the proofs: ℓ/k."""
+    """Return ℓ/k of the proofs: how many times as often elements are dropped as others are added."""
     return max(1.0, as_size(p, "p") - 1 + 1 / as_size(q, "q"))
 
 
@@ -338,8 +333,8 @@ def _bijection_against(pairs: BasePairs, triple: Triple, tolerance: float) -> Co
 class _Pairs:
     """All pairs of sets, the gains of the moves of each, and the rows of the linear program.
 
-    Values are divided by the largest. Columns are the dual variables: an element of X △ X* for each pair,
-    of sign 1 (a, in X*) or −1 (b, in X). Rows are the moves: subsets P of X △ X* for each pair.
+    Values are divided by the largest. Columns are the dual variables: an element of X △ X* for each pair, of
+    sign 1 (a, in X*) or −1 (b, in X). Rows are the moves: subsets P of X △ X* for each pair.
     """
 
     def __init__(self, f: SetFunction, s: int, t: int, given: Iterable[Iterable[int]] | None = None) -> None:
@@ -361,7 +356,7 @@ class _Pairs:
         self._set_up_gains(self.values, rounding)
 
     def _set_up_gains(self, values: dict[Elements, float], rounding: float) -> None:
-        """Compute gains, free of rounding below zero, and note an addition that truly loses."""
+        """Compute gains, free of rounding below zero, and note an addition with a true loss."""
         self.scale = max(values.values()) or 1.0
         of_pairs = np.array([[values[chosen] for chosen in pair] for pair in self.pairs])
         self.f_X, self.f_star = of_pairs.T / self.scale
@@ -398,7 +393,6 @@ class _Pairs:
 
 
 def _read_sets(given: Iterable[Iterable[int]], n: int, s: int) -> list[Elements]:
-    """Return sets as sorted tuples, each once."""
     met = {tuple(as_elements(chosen, n, "each of the sets").tolist()) for chosen in given}
     if not met:
         raise ValueError("sets must hold at least one set, got none")
@@ -422,10 +416,9 @@ def _count_rows(n: int, s: int, t: int, count: Mapping[int, int]) -> int:
 def _optimum(pairs: _Pairs, stretch: float, ratio: float | None = None) -> FloatArray:
     """Return the dual variables, α, β₁, β₂ and the unit of gains at the best ratio.
 
-    As all variables may be divided by β₁ stretch + β₂ (Charnes and Cooper), that is set to 1, and the unit
-    of gains is a variable: it is positive if α is, since without gains X = ∅ says α = 0. If f is 0 at all X
-    that are given, the ratio has no limit but 1. Once the ratio is known, the unit is 1 and the least β₁ + β₂
-    is sought, with as much α as comes with it.
+    As all variables may be divided by β₁ stretch + β₂ (Charnes and Cooper), that is set to 1, and the unit of
+    gains is a variable: it is positive if α is, since without gains X = ∅ implies α = 0. If f is 0 at all
+    given X, the ratio is at most 1. Once the ratio is known, the unit is 1 and β₁ + β₂ is minimised.
     """
     zero, moves = np.zeros(len(pairs.pairs)), np.zeros((len(pairs.gains), 3))
     of_moves = np.column_stack([moves, -pairs.gains])
@@ -446,7 +439,7 @@ def _optimum(pairs: _Pairs, stretch: float, ratio: float | None = None) -> Float
 
 
 def _mended(pairs: _Pairs, dual: FloatArray, beta1: float, beta2: float) -> Triple:
-    """Return α, β₁ and β₂ for which the dual variables, mended where off by rounding, are a proof."""
+    """Return α, β₁ and β₂ for which the dual variables, corrected for rounding, are a proof."""
     is_drop = pairs.sign < 0
     worth = pairs.f_X[pairs.pair_of_column] > 0
     dual = np.where(is_drop & ~worth, 0.0, dual)
@@ -458,7 +451,7 @@ def _mended(pairs: _Pairs, dual: FloatArray, beta1: float, beta2: float) -> Trip
     beta1 = float(max(beta1, ((pairs.drops @ dual)[valued] / pairs.f_X[valued]).max(initial=0.0)))
     reached = pairs.balance @ dual + (beta1 + beta2) * pairs.f_X
     alpha = float((reached[wanted] / pairs.f_star[wanted]).min(initial=inf))
-    digits = "{:.12g}".format  # those beyond are rounding, too
+    digits = "{:.12g}".format  # further digits are rounding, too
     return float(digits(max(alpha, 0.0))), float(digits(beta1)), float(digits(beta2))
 
 
@@ -467,7 +460,7 @@ def _below(slack: FloatArray, tolerance: float) -> list[int]:
 
 
 def _worst(pairs: _Pairs, pair: int, price: float | None) -> tuple[Collection, int]:
-    """Return the worst collection for a pair at a price of λ, and what its weights y were multiplied by.
+    """Return the worst collection for a pair at a price of λ, and the multiplier of its weights y.
 
     Without a price, λ = 1 and elements of X* need not appear: a collection to add to others without end.
     """
@@ -499,7 +492,6 @@ def _from_ray(pairs: _Pairs, pair: int, ray: Collection, triple: Triple) -> Coun
 
 
 def _evaluated(pairs: _Pairs, pair: int, chosen: Collection, k: int, triple: Triple) -> Counterexample:
-    """Return both sides of the inequality, counted plainly."""
     X, star = pairs.pairs[pair]
     appear = {v: sum(times for move, times in chosen.items() if v in move) for v in set(X) ^ set(star)}
     k = min([k, *(times for v, times in appear.items() if v in star)])

@@ -64,7 +64,7 @@ alpha=1 (upper bound))
 
     @classmethod
     def by_eigenvalues(cls, constants: RestrictedConstants) -> SubmodularityRatios:
-        """Return what restricted strong concavity and smoothness say, which are bounds in a safe direction.
+        """Return the bounds by restricted strong concavity and smoothness, in a safe direction.
 
         ``γ ≥ m/M_1`` and ``β ≤ M_1/m``, m for as many elements as A ∪ B has. At the fit on A, with gradient
         g, an element adds at least ``‖g_e‖² / 2M_1``, and all of B at most ``‖g_B‖² / 2m``. At the fit w on
@@ -92,7 +92,7 @@ alpha=1 (upper bound))
 
     @property
     def submodular(self) -> bool:
-        """Whether the function is submodular on sets of these sizes: γ = 1 says so for pairs of elements."""
+        """Whether the function is submodular on sets of these sizes: γ = 1 implies that for pairs."""
         return float(self.gamma) >= 1.0
 
 
@@ -149,7 +149,6 @@ def submodularity_ratios(f: SetFunction, s: int) -> SubmodularityRatios:
 
 
 def _enumerated(f: SetFunction, s: int) -> SubmodularityRatios:
-    """Return the exact ratios from the values of all sets, which are numbered by their bits."""
     n = f.n
     masks = np.arange(2**n)
     bits = (masks[:, None] >> np.arange(n)) & 1
@@ -181,13 +180,13 @@ def _enumerated(f: SetFunction, s: int) -> SubmodularityRatios:
 
 
 def _curvature(values: FloatArray, bits: IndexArray, masks: IndexArray, rounding: float) -> float:
-    """Return α: by how much the gain of an element may fall as the set grows, relative to itself."""
+    """Return α: the largest relative fall of the gain of an element as the set grows."""
     n, alpha = bits.shape[1], 0.0
     for element in range(n):
         without = bits[:, element] == 0
         gains = np.where(without, values[masks | (1 << element)] - values, np.inf)
         least = gains.copy()
-        for other in range(n):  # the least over all larger sets, one element more at a time
+        for other in range(n):  # the least over all larger sets, by one element at a time
             least = np.minimum(least, least[masks | (1 << other)])
         counts = without & (gains > rounding)
         alpha = max(alpha, float((1.0 - least[counts] / gains[counts]).max(initial=0.0)))

@@ -5,10 +5,9 @@ elements, and every bijection φ from X \ X* to X* \ X,
 
     Σ_{x ∈ X \ X*} [f(X − x + φ(x)) − f(X)]  ≥  α f(X*) − β f(X)
 
-The general definition asks for more, and the proof under a matroid uses no more than this, which therefore
-guarantees more. The bijection that gains least is an assignment problem. With w for its gain and r = 1/β,
-the inequality of a pair reads α/β ≤ (f(X) + r w) / f(X*), so that the largest α/β is a linear program in
-α/β and r.
+The proof under a matroid needs only this part of the general definition, so the ratio is larger. The
+bijection that gains least is an assignment problem. With w for its gain and r = 1/β, the inequality of a pair
+reads α/β ≤ (f(X) + r w) / f(X*), so that the largest α/β is a linear program in α/β and r.
 """
 
 from __future__ import annotations
@@ -24,34 +23,26 @@ from swapwise.checks import FloatArray
 from swapwise.numerics import EQUAL, ROUNDING
 from swapwise.objectives.base import SetFunction
 
-# The largest number of pairs whose bijections are compared: it takes some seconds.
+# The most pairs whose bijections are compared, which takes some seconds
 MOST_PAIRS = 200_000
 
-# The best ratio may not be attained: then the constants of one that is this much smaller are.
+# If the best ratio is not attained, the constants are those of one that is smaller by this share.
 SHORT_OF_LIMIT = 1e-6
 
 Elements = tuple[int, ...]
 
 
 def after(X: Elements, move: Elements) -> Elements:
-    """Return X △ P.
-
-    >>> after((0, 1), (1, 2))
-    (0, 2)
-    """
+    """Return X △ P."""
     return tuple(sorted(set(X) ^ set(move)))
 
 
 def solved(cost: Any, matrix: Any, limits: FloatArray, bounds: Any = (0, np.inf)) -> FloatArray:
-    """Return the x ≥ 0 of least cost with ``matrix @ x ≤ limits``.
-
-    >>> solved([-1.0], [[2.0]], np.array([3.0]))
-    array([1.5])
-    """
+    """Return the x ≥ 0 of least cost with ``matrix @ x ≤ limits``."""
     if not len(cost):
         return np.zeros(0)
     tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    from scipy.optimize import linprog  # slow to import, and not needed by those who only know f
+    from scipy.optimize import linprog  # slow to import
 
     result = linprog(cost, matrix, limits, bounds=bounds, method="highs", options=tight)
     if result.x is None:
@@ -60,12 +51,7 @@ def solved(cost: Any, matrix: Any, limits: FloatArray, bounds: Any = (0, np.inf)
 
 
 def values_of(f: SetFunction, sets: Iterable[Elements]) -> tuple[dict[Elements, float], float]:
-    """Return the values of sets, with what is within rounding of zero set to zero, and that rounding.
-
-    >>> from swapwise import Linear
-    >>> values_of(Linear([1.0, 2.0]), [(0,), (0, 1)])[0]
-    {(0,): 1.0, (0, 1): 3.0}
-    """
+    """Return the values of sets, with those within rounding of zero set to zero, and that rounding."""
     values = {chosen: f(chosen) for chosen in sets}
     rounding = EQUAL * max(map(abs, values.values())) + ROUNDING * f.scale
     worst, lowest = min(values.items(), key=lambda item: item[1])
@@ -75,7 +61,7 @@ def values_of(f: SetFunction, sets: Iterable[Elements]) -> tuple[dict[Elements, 
 
 
 class BasePairs:
-    """All pairs of sets of s elements, and what the bijection between them gains that gains least.
+    """All pairs of sets of s elements, and the least gain of a bijection between them.
 
     X goes through ``given``, by default all sets. Gains are divided by the largest value.
     """
@@ -100,7 +86,6 @@ class BasePairs:
         self.gains[np.abs(self.gains) <= rounding / self.scale] = 0.0
 
     def worst_bijection(self, X: Elements, star: Elements) -> list[Elements]:
-        """Return the swaps from X towards X* that gain least, each as a pair of elements."""
         from scipy.optimize import linear_sum_assignment  # slow to import
 
         out, into = sorted(set(X) - set(star)), sorted(set(star) - set(X))
@@ -109,7 +94,6 @@ class BasePairs:
         return [(out[row], into[column]) for row, column in zip(rows, columns, strict=True)]
 
     def gain_of(self, X: Elements, swaps: list[Elements]) -> float:
-        """Return what swaps gain, each by itself."""
         return sum(self.values[after(X, swap)] - self.values[X] for swap in swaps)
 
     def best(self) -> tuple[float, float]:
@@ -119,7 +103,7 @@ class BasePairs:
             return 1.0, 1.0  # zero is localizable with any constants
         rows = np.column_stack([self.f_star, -self.gains])
         ratio, r = solved([-1.0, 0.0], rows, self.f_X, [(0.0, 1.0), (0.0, np.inf)])
-        if r <= EQUAL:  # only reached in the limit of ever larger constants
+        if r <= EQUAL:  # attained only in the limit of ever larger constants
             ratio *= 1 - SHORT_OF_LIMIT
         spare = self.f_X - ratio * self.f_star
         largest = float((spare[losing] / -self.gains[losing]).min(initial=np.inf))
@@ -128,5 +112,4 @@ class BasePairs:
         return float(f"{max(alpha, 0.0):.12g}"), float(f"{beta:.12g}")
 
     def slack(self, alpha: float, beta: float) -> FloatArray:
-        """Return, by pair, by how much the inequality holds."""
         return self.gains - alpha * self.f_star + beta * self.f_X

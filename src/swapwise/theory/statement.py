@@ -1,4 +1,4 @@
-"""What is guaranteed, as a record."""
+"""The record of a guarantee."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from dataclasses import dataclass, field, replace
 
 from swapwise.constraints.base import Constraint
 
-#: In place of a theorem: what is certain of the set that was found
+#: The "theorem" of guarantees from the set that was found
 ALONG_THE_RUN = "along the run"
 
 
 @dataclass(frozen=True, repr=False)
 class Guarantee:
-    """A part of the optimum that is reached for certain, and the theorem that says so.
+    """A share of the optimum that is certainly reached, and the theorem that proves it.
 
     Attributes
     ----------
-    ratio : the value found is at least this part of the largest one
+    ratio : the value found is at least this share of the largest one
     theorem, formula : where that comes from; ``"along the run"`` is the bound at the set that was found
     constants : the numbers in the formula
     in_expectation : whether it holds on average over the method's random choices
@@ -72,7 +72,7 @@ class Guarantee:
     @property
     def beyond_trivial(self) -> Guarantee | None:
         """The best guarantee that says more than that all elements together have a larger value."""
-        return next((promise for promise in (self, *self.others) if not promise.trivial), None)
+        return next((each for each in (self, *self.others) if not each.trivial), None)
 
     @property
     def by_theorem(self) -> Guarantee | None:
@@ -80,10 +80,9 @@ class Guarantee:
         return next((each for each in (self, *self.others) if each.theorem != ALONG_THE_RUN), None)
 
     def __repr__(self) -> str:
-        """Return the guarantee in words."""
         if self.vacuous:
             return f"vacuous ({self.reason})"
-        # What is less than the optimum is not to look like it, however close it comes.
+        # A ratio below 1 must not be printed as 1.
         part = "the optimum" if self.ratio == 1 else f"at least {min(self.ratio, 0.9999):.4g} of the optimum"
         average = " in expectation" if self.in_expectation else ""
         moves = "" if self.max_iterations is None else f" within {self.max_iterations} moves"
@@ -93,26 +92,14 @@ class Guarantee:
 
 
 def nothing(reason: str, theorem: str = "no theorem", formula: str = "0") -> Guarantee:
-    """Return a guarantee of nothing, and why.
-
-    >>> nothing("the set is drawn at random")
-    vacuous (the set is drawn at random)
-    """
     return Guarantee(0.0, theorem, formula, reason=reason)
 
 
-def on_trust(promise: Guarantee, constraint: Constraint) -> Guarantee:
-    """Return a guarantee that names what it takes on trust of the constraint.
-
-    >>> from swapwise import OracleMatroid
-    >>> def few(support):
-    ...     return len(support) <= 2
-    >>> on_trust(Guarantee(0.5, "Theorem 9 of Fujii 2020", "1/2"), OracleMatroid(20, few))
-    at least 0.5 of the optimum (Theorem 9 of Fujii 2020: 1/2), assuming that OracleMatroid(n=20, few) is ...
-    """
-    needs_trust = not promise.vacuous and not promise.trivial
-    trusted = (*promise.assumptions, *constraint.assumptions)
-    return replace(promise, assumptions=trusted if needs_trust else ())
+def on_trust(guarantee: Guarantee, constraint: Constraint) -> Guarantee:
+    """Add the assumptions of the constraint to a guarantee, unless it is empty or trivial."""
+    needs_trust = not guarantee.vacuous and not guarantee.trivial
+    trusted = (*guarantee.assumptions, *constraint.assumptions)
+    return replace(guarantee, assumptions=trusted if needs_trust else ())
 
 
 ONLY_EMPTY = Guarantee(1.0, "no choice", "only the empty set is allowed")

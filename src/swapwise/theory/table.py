@@ -18,7 +18,7 @@ from swapwise.theory.statement import Guarantee, nothing
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What the theorems on local search need, by rule
+#: The needs of the theorems on local search, by rule
 NEEDS_OF_RULES = {
     "oblivious": "localizability, or m and M",
     "semi-oblivious": "m and M",
@@ -75,17 +75,17 @@ def guarantee_table(
     known = _constants_of(constants, constraint) if isinstance(constants, SetFunction) else constants
     rows = []
     for name in dict.fromkeys([*PIVOTS, *METHODS, *THEOREMS]):
-        promise = _promise(name, constraint, known, (details or {}).get(name))
+        stated = _guarantee_of(name, constraint, known, (details or {}).get(name))
         needs = NEEDS_OF_RULES[name] if name in NEEDS_OF_RULES else _needs(name)
-        reason = promise.reason if promise.vacuous else ""
+        reason = stated.reason if stated.vacuous else ""
         rows.append(
             (
                 name,
                 repr(constraint),
-                promise.ratio,
-                promise.theorem,
-                promise.formula,
-                promise.in_expectation,
+                stated.ratio,
+                stated.theorem,
+                stated.formula,
+                stated.in_expectation,
                 needs,
                 reason,
             )
@@ -110,10 +110,10 @@ def _needs(name: str) -> str:
     return THEOREMS[name].needs if name in THEOREMS else "nothing is known"
 
 
-def _promise(
+def _guarantee_of(
     name: str, constraint: Constraint, constants: Constants, details: Mapping[str, Any] | None
 ) -> Guarantee:
-    """Return what is guaranteed for a method, or why nothing is: here a misfit is no error."""
+    """Return the guarantee of a method; where the constraint does not fit, the error is the reason."""
     if name in PIVOTS and name != "oblivious" and not isinstance(constants, RestrictedConstants):
         return nothing("the rule reads coefficients: its theorem needs RestrictedConstants")
     try:

@@ -156,9 +156,9 @@ def test_the_answer_is_printed_for_programs(data):
 
 @pytest.mark.parametrize("choose", ["cv", "bic"])
 def test_a_path_that_is_interrupted_is_written(tmp_path, data, monkeypatch, choose):
-    from swapwise.search.path import Walk
+    from swapwise.search.path import PathSearch
 
-    attempt, made = Walk._attempt, []
+    attempt, made = PathSearch._attempt, []
 
     def impatient(*arguments):
         made.append(arguments)
@@ -166,7 +166,7 @@ def test_a_path_that_is_interrupted_is_written(tmp_path, data, monkeypatch, choo
             raise KeyboardInterrupt
         return attempt(*arguments)
 
-    monkeypatch.setattr(Walk, "_attempt", impatient)
+    monkeypatch.setattr(PathSearch, "_attempt", impatient)
     done = select(data, "-t", "y", "--path", "1:5", "--choose", choose, "--json", tmp_path / "a.json")
     assert done.exit_code == 130
     assert "interrupted, with the best so far" in done.output
@@ -223,12 +223,12 @@ def test_a_signal_among_sizes_ends_it_in_good_order(tmp_path, data, stop):
     code = (
         "import os\n"
         "from swapwise.search import path\n"
-        "attempt, made = path.Walk._attempt, []\n"
+        "attempt, made = path.PathSearch._attempt, []\n"
         "def impatient(*arguments):\n"
         "    made.append(arguments)\n"
         f"    if len(made) == 3: os.kill(os.getpid(), {int(stop)})\n"
         "    return attempt(*arguments)\n"
-        "path.Walk._attempt = impatient\n"
+        "path.PathSearch._attempt = impatient\n"
         "from swapwise.__main__ import main\n"
         "main()\n"
     )

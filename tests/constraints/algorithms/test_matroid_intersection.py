@@ -4,7 +4,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from swapwise import Graphic, Matroid, Partition, Transversal, Uniform
-from swapwise.constraints.algorithms.matroid_intersection import max_weight_common_set
+from swapwise.clock import Clock
+from swapwise.constraints.algorithms.matroid_intersection import common_set_within
 from swapwise.constraints.algorithms.max_weight_packing import max_weight_packing
 from tests.contracts.constraint_zoo import FAMILIES, LARGEST, randoms
 
@@ -20,6 +21,10 @@ def some_weights(random, n):
         10.0 ** random.uniform(-8, 8, n),
     ]
     return kinds[random.integers(len(kinds))]
+
+
+def max_weight_common_set(first, second, weights):
+    return common_set_within(first, second, weights, Clock()).support
 
 
 def check_heaviest(first, second, weights):

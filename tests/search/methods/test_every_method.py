@@ -140,7 +140,7 @@ def test_out_of_time_at_any_moment(name, seed, constraint):
 
 
 #: Said where a search stands that adds elements, whether it ends there or not
-ALWAYS_SAID = "chosen columns span all"
+USUAL_WARNING = "chosen columns span all"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -152,9 +152,9 @@ def test_warnings_are_about_the_answer(name, seed, constraint):
     system = EVERY_CONSTRAINT[constraint](rng, X.shape[1])
     if not fits(name, sw.LeastSquares(X, y), system):
         return
-    result, said = heard(lambda: sw.maximize(sw.LeastSquares(X, y), system, name))
+    result, messages = heard(lambda: sw.maximize(sw.LeastSquares(X, y), system, name))
     _, deserved = heard(lambda: sw.LeastSquares(X, y)(result.support))
-    assert deserved or not {message for message in said if ALWAYS_SAID not in message}
+    assert deserved or not {message for message in messages if USUAL_WARNING not in message}
 
 
 def heard(call):

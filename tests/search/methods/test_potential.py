@@ -1,4 +1,4 @@
-"""Potentials against plain sums over subsets, and their promises against exhaustive search."""
+"""Potentials against plain sums over subsets, and their guarantees against exhaustive search."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def best_value(f: SetFunction, matroid: Matroid) -> float:
 
 
 @pytest.mark.parametrize("version", ["closed form", "subsets", "colours"])
-def test_submodular_promises_are_kept(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_submodular_guarantees_are_kept(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if version == "colours":
         monkeypatch.setattr(potentials, "SMALL_BASE", 0)
     levels = 2 if version == "colours" else 4
@@ -217,7 +217,7 @@ def submodularity_ratios(f: SetFunction) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("coloured", [False, True])
-def test_promises_for_regression_are_kept(coloured: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guarantees_for_regression_are_kept(coloured: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if coloured:
         monkeypatch.setattr(potentials, "SMALL_BASE", 0)
     rng, shares = np.random.default_rng(6), []
@@ -238,7 +238,7 @@ def test_promises_for_regression_are_kept(coloured: bool, monkeypatch: pytest.Mo
             share = max(distorted_share(gamma, beta, phi, details["levels"]) for phi in visited)
             assert share * best_value(f, matroid) <= result.value + 1e-9
             shares.append(share)
-    assert max(shares) > 0.2  # the promises are not empty
+    assert max(shares) > 0.2  # the guarantees are not empty
 
 
 def test_a_local_optimum_of_the_objective_that_is_none_of_the_potential() -> None:

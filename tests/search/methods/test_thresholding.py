@@ -159,7 +159,7 @@ def test_iterates_that_diverge_end():
     assert result.status is sw.Status.COMPLETE
 
 
-def test_a_search_that_is_cut_short_promises_nothing():
+def test_a_search_that_is_cut_short_guarantees_nothing():
     rng = np.random.default_rng(2)
     X = rng.standard_normal((40, 100)) + rng.standard_normal((40, 1))
     f = sw.LeastSquares(X, rng.standard_normal(40))

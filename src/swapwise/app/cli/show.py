@@ -117,7 +117,7 @@ def proof_in_words(proof: Certificate, better: Sequence[str] = (), elements: str
 
 
 def _proven(proof: Certificate, elements: str) -> str:
-    from swapwise.certify.certificate import told_apart
+    from swapwise.certify.certificate import distinct_digits
 
     by = {kind: words.format(elements=elements) for kind, words in KINDS.items()}
     verdict = proof.verdict
@@ -125,7 +125,7 @@ def _proven(proof: Certificate, elements: str) -> str:
         return f"{verdict.capitalize()}, {by[proof.kind]} (objective {proof.value:.6g})"
     if not math.isfinite(proof.upper_bound):
         return f"{verdict.capitalize()}: objective {proof.value:.6g}, and no bound on what is possible"
-    value, bound = told_apart(proof.value, proof.bounds["all"] if proof.trivial else proof.upper_bound)
+    value, bound = distinct_digits(proof.value, proof.bounds["all"] if proof.trivial else proof.upper_bound)
     said = f"objective {value}, at most {bound} possible"
     if proof.trivial:
         return f"{verdict.capitalize()}: {said}, {by['all']}"

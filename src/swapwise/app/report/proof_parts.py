@@ -8,7 +8,7 @@ import numpy as np
 
 from swapwise.app.report.course import Course, course_of
 from swapwise.app.report.parts import Part, as_table
-from swapwise.certify.certificate import Certificate, told_apart
+from swapwise.certify.certificate import Certificate, distinct_digits
 from swapwise.certify.history import ProofEvent
 from swapwise.charts.chart import COLOURS, FOUND, GREY, PROVEN, Axis, Band, Bars, Chart, Curve, Rule, Series
 from swapwise.search.result import SearchResult
@@ -129,7 +129,7 @@ def _proof(proven: Certificate) -> str:
     if proven.optimal:
         words = f"no feasible choice has a larger value than {proven.value:.6g} (by {proven.kind})"
         return f"{proven.verdict.capitalize()}: {words}. {_ABOUT}"
-    value, bound = told_apart(proven.value, proven.upper_bound)
+    value, bound = distinct_digits(proven.value, proven.upper_bound)
     if not np.isfinite(proven.upper_bound):
         return f"The value found is {value}; no bound on the optimum was proven."
     if proven.trivial:
@@ -155,7 +155,7 @@ def _remarks(proven: Certificate) -> Iterator[str]:
 
 
 def _table(proven: Certificate) -> str:
-    value, bound = told_apart(proven.value, proven.upper_bound)
+    value, bound = distinct_digits(proven.value, proven.upper_bound)
     rows = [["value found", value], ["bound on the optimum", bound]]
     rows += [["verdict", proven.verdict]]
     rows += [["largest possible gain", f"{proven.upper_bound - proven.value:.3g}"]]
@@ -167,7 +167,7 @@ def _table(proven: Certificate) -> str:
 
 def _bar(proven: Certificate) -> Chart:
     """Return the value found and what is open, from 0 on, or only the end where that would not be seen."""
-    value, bound = told_apart(proven.value, proven.upper_bound)
+    value, bound = distinct_digits(proven.value, proven.upper_bound)
     more = proven.upper_bound - proven.value
     begin = proven.value - 1.5 * more if proven.ratio > _TOO_CLOSE else 0.0
     across = Axis("value of the objective", limits=(0.0, 1.05 * proven.upper_bound))

@@ -1,4 +1,4 @@
-"""Moves between sets that are independent in several matroids: what is added, and the least that must go."""
+"""Moves between sets that are independent in several matroids, with minimal drops."""
 
 from __future__ import annotations
 
@@ -24,14 +24,7 @@ from swapwise.moves import Move, MoveBatch, MoveList
 
 
 class CommonMoves:
-    """The moves from a common independent set of some matroids that add and drop up to ``widths`` elements.
-
-    >>> from swapwise import Graphic, Partition
-    >>> forest, colours = Graphic([("a", "b"), ("b", "c"), ("a", "c")]), Partition(["x", "y", "y"], 1)
-    >>> moves = CommonMoves([forest, colours], np.array([0, 1]), np.array([2]), (2, 4))
-    >>> [list(part.moves()) for part in moves.adding(1)]
-    [[Move(added=(2,), dropped=(1,))]]
-    """
+    """The moves from a common independent set of matroids that add and drop up to ``widths`` elements."""
 
     def __init__(
         self,
@@ -44,7 +37,6 @@ class CommonMoves:
         self._widths = widths
 
     def batches(self) -> Iterator[MoveBatch]:
-        """Yield the moves, those that add fewer elements first."""
         sizes = range(1, self._widths[0] + 1)
         if len(self._matroids) > MOST_CIRCUITS:
             for size in sizes:
@@ -62,7 +54,6 @@ class CommonMoves:
         return all(matroid._is_independent(support) for matroid in self._matroids)
 
     def _adding_one(self) -> Exchanges:
-        """Return the moves that add one element."""
         is_open = np.zeros(self._matroids[0].n, dtype=bool)
         is_open[self._outside] = True
         masks = [matroid._swap_mask(self._support) for matroid in self._matroids]
@@ -71,9 +62,8 @@ class CommonMoves:
     def adding(self, size: int) -> Iterator[MoveList]:
         """Yield all moves that add ``size`` elements, in lists, and drop nothing needlessly.
 
-        Whatever is dropped to add A + b suffices to add A, so that it is a minimal drop for A and a
-        minimal one to add b to what that leads to. The last element can then be any, all at once: the
-        circuits that it closes come from the matroids' masks.
+        Any drop for A + b suffices for A, so that it is a minimal drop for A and then a minimal one to add b.
+        The last element can be any, all at once: the circuits that it closes come from the matroids' masks.
         """
         most = self._widths[1]
         if size == 0:

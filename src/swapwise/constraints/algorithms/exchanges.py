@@ -1,4 +1,4 @@
-"""Tools to list exchanges as arrays: sets to add in order, minimal drops, batches of bounded size."""
+"""Exchanges listed as arrays: sets to add in order, minimal drops, batches of bounded size."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ def added_sets(candidates: IndexArray, size: int, largest: int = LARGEST_BATCH) 
     """Yield all sets of ``size`` candidates, one per row, in lexicographic order.
 
     A piece has at most ``largest`` rows, or those that differ only in their last element.
-
-    >>> [piece.tolist() for piece in added_sets(np.array([3, 5, 8]), 2)]
-    [[[3, 5], [3, 8], [5, 8]]]
     """
     for places in _places(len(candidates), size, largest):
         yield candidates[places]
@@ -36,7 +33,7 @@ def _places(count: int, size: int, largest: int) -> Iterator[IndexArray]:
 
 
 def pieces_of(sizes: IndexArray | FloatArray, largest: float) -> Iterator[slice]:
-    """Cut a list of things with sizes into pieces of at most ``largest`` in all, but at least one thing.
+    """Cut a list of items with sizes into pieces of at most ``largest`` in all, but at least one item.
 
     >>> list(pieces_of(np.array([4, 4, 9, 1]), 8))
     [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
@@ -77,11 +74,6 @@ def in_order(row: IndexArray, dropped: IndexArray) -> IndexArray:
 
 
 def runs_of(added: IndexArray) -> Iterator[slice]:
-    """Yield the runs of equal rows.
-
-    >>> list(runs_of(np.array([[3], [3], [5]])))
-    [slice(0, 2, None), slice(2, 3, None)]
-    """
     begins = np.flatnonzero(first_of_each(added)).tolist()
     return map(slice, begins, [*begins[1:], len(added)])
 
@@ -89,10 +81,7 @@ def runs_of(added: IndexArray) -> Iterator[slice]:
 def cheapest_in_each(
     lists: Iterable[MoveList], cost: FloatArray, n_added: int, n_dropped: int
 ) -> Iterator[MoveList]:
-    """Yield the cheapest drops of each list, in the given width: at least one list, if an empty one.
-
-    All moves that add the same must be in one list.
-    """
+    """Yield the cheapest drops of each list, which has all moves that add the same; at least one list."""
     moves = None
     for moves in lists:
         yield MoveList.joined([moves.cheapest(cost)], n_added, n_dropped)
@@ -101,7 +90,7 @@ def cheapest_in_each(
 
 
 def batched(lists: Iterable[MoveList], n_added: int, n_dropped: int) -> Iterator[MoveList]:
-    """Yield the moves in batches of the given width and of bounded length: at least one, if an empty one."""
+    """Yield the moves in batches of the given width and of bounded length: at least one, possibly empty."""
     waiting: list[MoveList] = []
     rows = 0
     for moves in lists:
@@ -115,7 +104,7 @@ def batched(lists: Iterable[MoveList], n_added: int, n_dropped: int) -> Iterator
 
 
 def minimal_hitting_sets(circuits: list[BoolArray]) -> tuple[IndexArray, IndexArray]:
-    """Return (row, columns) such that the columns hit every circuit of that row, and no fewer would do.
+    """Return (row, columns) such that the columns are a minimal hitting set of the circuits of that row.
 
     ``circuits[m][row]`` marks the columns of one circuit of the row; a row without a mark has none.
     Columns are padded with -1 and in no order, and the same set may come more than once.
@@ -145,13 +134,9 @@ def minimal_hitting_sets(circuits: list[BoolArray]) -> tuple[IndexArray, IndexAr
 
 
 def without_supersets(moves: MoveList) -> MoveList:
-    """Leave out moves that drop all that another drops that adds the same, and more.
+    """Leave out moves that drop a proper superset of another drop for the same added elements.
 
     Moves that add the same must follow each other.
-
-    >>> moves = MoveList(np.array([[4], [4], [4]]), np.array([[0, 1], [0, 2], [2, -1]]))
-    >>> without_supersets(moves).dropped.tolist()
-    [[0, 1], [2, -1]]
     """
     size = (moves.dropped >= 0).sum(axis=1)
     keep = np.ones(len(moves), dtype=bool)

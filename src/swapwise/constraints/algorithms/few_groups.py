@@ -1,4 +1,4 @@
-"""The max-weight elements of few groups: exact, by a price per element and a dynamic programme."""
+"""The max-weight elements of few groups: exact, by a price per element and a dynamic program."""
 
 from __future__ import annotations
 
@@ -12,36 +12,35 @@ from swapwise.numerics import ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
-class Offer:
-    """Elements that can be chosen, and the room there is for them.
+class FewGroupsProblem:
+    """Elements that may be chosen, and the limits on groups, on each of them and on all elements.
 
-    With a price λ for an element, a group is worth Σ max(0, w_e − λ) over its heaviest elements, and no set
+    With a price λ per element, a group is worth Σ max(0, w_e − λ) over its heaviest elements, and no set
     weighs more than ``λ size`` and the worth of the best groups. The best λ is one of the weights, or 0.
 
     >>> weights, group = np.array([3.0, 2.0, 4.0, 2.5, 2.0]), np.array([0, 0, 1, 2, 2])
     >>> nothing, plenty = np.zeros(3, dtype=bool), np.array([9, 9, 9])
-    >>> offer = Offer(weights, group, plenty, nothing, n_groups=2, size=3)
-    >>> offer.heaviest()
+    >>> problem = FewGroupsProblem(weights, group, plenty, nothing, n_groups=2, size=3)
+    >>> problem.heaviest()
     array([0, 1, 2])
-    >>> [bound.tolist() for bound in offer.bounds()]  # with each of them, and without
+    >>> [bound.tolist() for bound in problem.bounds()]  # with each of them, and without
     [[9.0, 9.0, 9.0, 8.5, 8.5], [8.5, 9.0, 7.5, 9.0, 9.0]]
     """
 
     weights: FloatArray  #: of each element, none negative
     group: IndexArray  #: of each element
     capacity: IndexArray  #: of each group, how many of it may be chosen
-    touched: BoolArray  #: which groups are touched in any case
+    touched: BoolArray  #: which groups are touched already
     n_groups: int  #: how many others may be touched
     size: int  #: how many elements may be chosen in all
 
     @cached_property
     def _order(self) -> IndexArray:
-        """The elements, group by group and the heaviest first."""
         return np.lexsort((-self.weights, self.group))
 
     @cached_property
     def _place(self) -> IndexArray:
-        """How many of its group are before each element in the order."""
+        """The number of elements of the same group before each in the order."""
         own = self.group[self._order]
         count = np.bincount(own, minlength=len(self.capacity))
         place = np.empty(len(own), dtype=np.intp)
@@ -50,7 +49,7 @@ class Offer:
 
     @cached_property
     def _fits(self) -> BoolArray:
-        """Which elements there is room for beside the heavier ones of their group."""
+        """Whether each element fits beside the heavier ones of its group."""
         return self._place < self.capacity[self.group]
 
     def _worth(self, price: float) -> FloatArray:
@@ -64,7 +63,7 @@ class Offer:
 
     @cached_property
     def _price(self) -> float:
-        """The price with the least bound, which is convex in it: by halving."""
+        """The price with the least bound, which is convex in it: by bisection."""
         levels = np.unique(np.append(self.weights[self._fits], 0.0))
         low, high = 0, len(levels) - 1
         while low < high:
@@ -77,7 +76,7 @@ class Offer:
 
     @cached_property
     def _best(self) -> BoolArray:
-        """The touched groups and those of the others that are worth most, none of which is worth nothing."""
+        """The touched groups and the most worthy of the others, all of positive worth."""
         rest = np.where(self.touched, 0.0, self._worth(self._price))
         order = np.argsort(-rest, kind="stable")[: self.n_groups]
         best = self.touched.copy()
@@ -86,12 +85,11 @@ class Offer:
 
     @property
     def _least(self) -> float:
-        """What another group has to be worth to be among the best: nothing, if there is room for one more."""
+        """The worth that another group needs to be among the best: 0, if there is room for one more."""
         inside = self._worth(self._price)[self._best & ~self.touched]
         return float(inside.min()) if 0 < self.n_groups == len(inside) else 0.0
 
     def heaviest(self) -> IndexArray:
-        """Return the max-weight set."""
         some = np.flatnonzero(self._fits & self._best[self.group])
         chosen = some[np.argsort(-self.weights[some], kind="stable")[: self.size]]
         bound = self._bound(self._price)
@@ -101,7 +99,7 @@ class Offer:
         return np.sort(chosen)
 
     def _by_groups_and_sizes(self, gap: float) -> IndexArray:
-        """Return the max-weight set by a dynamic programme: the largest weight by groups and elements so far.
+        """Return the max-weight set by a dynamic program over numbers of groups and of elements.
 
         Groups that are worth so much less than the best ones that no set with them comes close are left out.
         """
@@ -132,10 +130,10 @@ class Offer:
         return np.concatenate(chosen)
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        """Return what no set weighs more that has each element, and what none that does without it.
+        """Return upper bounds on the weight of the sets with each element, and of the sets without it.
 
-        With a light element, a heavier one goes or its price is lost; with one of another group, one of the
-        best groups goes. Without a chosen one, the next of its group comes in, or another group.
+        With a light element, a heavier one is dropped or its price is lost; with one of another group, one of
+        the best groups is dropped. Without a chosen one, the next of its group is added, or another group.
         """
         price, worth, bound = self._price, self._worth(self._price), self._bound(self._price)
         last, following = np.full((2, len(self.capacity)), price)

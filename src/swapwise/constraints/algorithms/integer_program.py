@@ -14,7 +14,7 @@ import scipy
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.algorithms.programs import OBJECTIVE_SIZE, STOPPED, solve_within
+from swapwise.constraints.algorithms.programs import OBJECTIVE_SIZE, STOPPED, power_of_two, solve_within
 from swapwise.constraints.algorithms.spans import span, violated_spans
 from swapwise.constraints.base import Inequalities, MaxWeight, Prices
 from swapwise.constraints.matroid import Matroid
@@ -23,21 +23,21 @@ from swapwise.numerics import ROUNDING
 if TYPE_CHECKING:
     from swapwise.constraints.base import Constraint
 
-# What SciPy calls a program that has no solution.
+# SciPy's status of a program without a solution.
 INFEASIBLE = 2
 
 # Rounds of inequalities that are added to a linear program because its answer violates a matroid.
 MOST_ROUNDS = 20
 
-# Values of a linear program that are closer than the first to 0 or 1 are 0 or 1 but for rounding. Those
-# within the second may be that, too: they are if the set that they make weighs as much as the bound, up to
-# the third, relative to the weight, which solvers are off by.
+# Values of a linear program closer than the first to 0 or 1 are 0 or 1 up to rounding. Those within the
+# second are, too, if their set weighs as much as the bound, up to the third (relative to the weight), the
+# error of solvers.
 ROUNDED, WHOLE, EQUAL = 1e-9, 1e-6, 1e-8
 
 
 @dataclass(frozen=True, eq=False)
 class _Node:
-    """Values between two bounds, the best of them by the linear program, and what its prices prove."""
+    """A node of branch and bound: bounds on the variables, the optimum of its linear program, and prices."""
 
     lower: FloatArray
     upper: FloatArray
@@ -47,17 +47,12 @@ class _Node:
 
 
 class IntegerProgram:
-    """Finds max-weight sets of a family that inequalities describe, or describe in part.
+    """Max-weight sets of a family that inequalities describe, or describe in part, by branch and bound.
 
-    The linear program comes first: its prices bound all sets, and often its answer is a set. Else it is split
-    by variables that are fractional, branch and bound. (Solvers of integer programs have tolerances that are
-    too wide for small gaps between large weights.) ``others`` are further constraints that sets have to meet
-    and that have no inequalities: what violates them is ruled out, by inequalities that are kept for later.
-
-    >>> from swapwise import Knapsack
-    >>> program = Knapsack([[3.0, 2.0, 2.0], [1.0, 1.0, 1.0]], [4.0, 2.0])._program
-    >>> program.heaviest(np.empty(0, dtype=np.intp), np.array([5.0, 3.0, 3.0]), Clock()).support
-    array([1, 2])
+    The linear program comes first: its prices bound all sets, and often its optimum is a set. Else the
+    program branches on fractional variables. (Solvers of integer programs have tolerances that are too wide
+    for small gaps between large weights.) ``others`` are further constraints that have no inequalities: sets
+    that violate them are ruled out, by inequalities that are kept for later.
     """
 
     def __init__(self, constraint: Constraint, rows: Inequalities, others: Sequence[Constraint] = ()) -> None:
@@ -74,11 +69,11 @@ class IntegerProgram:
         *,
         with_negative: bool = False,
     ) -> MaxWeight:
-        """Return a max-weight set with all of ``held`` and nothing of negative weight, unless told otherwise.
+        """Return a max-weight set with all of ``held``; nothing of negative weight unless ``with_negative``.
 
-        Out of time or nodes, it is the best so far, with a bound. Without any set, the bound is
-        minus infinity. Inequalities that are found on the way are kept for bounds. Without a limit on
-        nodes they are not, so that the same weights lead to the same set, whatever was asked before.
+        Out of time or nodes, it is the best so far, with a bound. Without any set, the bound is minus
+        infinity. Inequalities that are found are kept for bounds. Without a limit on nodes they are not, so
+        that the same weights lead to the same set, whatever was computed before.
         """
         if not self._n_columns:
             return MaxWeight(held, 0.0)
@@ -116,10 +111,10 @@ class IntegerProgram:
             if best is None and bound == -np.inf:
                 return MaxWeight(held, 0.0, bound=-np.inf)
         except OutOfTime:
-            pass  # the best set and the bound so far hold all the same
+            pass  # the best set and the bound so far are valid
         if best is None:
             best = self._constraint.extend(held, np.argsort(-weights, kind="stable")[: (weights >= 0).sum()])
-            if not self._constraint._is_answer(best):  # nothing follows from its weight
+            if not self._constraint._is_answer(best):  # its weight proves nothing
                 return MaxWeight(best, float(weights[best].sum()), 0.0, bound, prices)
         found = MaxWeight.below(bound, best, weights)
         return replace(found, factor=1.0 if finished else found.factor, prices=prices)
@@ -131,7 +126,8 @@ class IntegerProgram:
     # -- the linear program -------------------------------------------------------------------------
 
     def _relax(self, gains: FloatArray, lower: FloatArray, upper: FloatArray, clock: Clock) -> _Node | None:
-        """Solve the linear program, with inequalities for matroids that its answers violate."""
+        """Solve the linear program, with inequalities for matroids that its optimum violates."""
+        scale = _scale_of(gains)
         for _ in range(MOST_ROUNDS):
             clock.check()
             rows = self._rows
@@ -144,7 +140,7 @@ class IntegerProgram:
                 raise RuntimeError(f"the linear program of a max-weight set was not solved: {answer.message}")
             if not self._cut_spans(answer.x, np.flatnonzero(lower[: self._constraint.n])):
                 break
-        price = np.maximum(-answer.ineqlin.marginals / OBJECTIVE_SIZE / _scale(gains), 0.0)
+        price = np.maximum(-answer.ineqlin.marginals / scale, 0.0)
         reduced = gains - price @ rows.matrix
         n, beside = self._constraint.n, np.maximum(reduced, 0.0) * (upper - lower)
         # Variables beside the elements have no weight.
@@ -158,7 +154,7 @@ class IntegerProgram:
         rows: Inequalities, gains: FloatArray, lower: FloatArray, upper: FloatArray, seconds: float
     ) -> Any:
         return scipy.optimize.linprog(
-            -OBJECTIVE_SIZE * _scale(gains) * gains,
+            -_scale_of(gains) * gains,
             A_ub=rows.matrix,
             b_ub=rows.limit,
             bounds=np.column_stack([lower, upper]),
@@ -167,7 +163,7 @@ class IntegerProgram:
         )
 
     def _rounded(self, node: _Node, gains: FloatArray) -> IndexArray | None:
-        """Return a set near the values of the linear program, if there is one: the largest come first."""
+        """Return a set near the optimum of the linear program, if there is one: the largest come first."""
         n, whole = self._constraint.n, np.flatnonzero(node.values[: self._constraint.n] > 0.5)
         if _fractions(node).max(initial=0.0) <= WHOLE and self._constraint._is_answer(whole):
             return whole
@@ -182,7 +178,7 @@ class IntegerProgram:
     def _improved(
         self, gains: FloatArray, root: _Node, clock: Clock, most_nodes: int | None
     ) -> Iterator[tuple[IndexArray | None, float]]:
-        """Yield the best set so far and a bound on all sets, until both are the same, or after some nodes."""
+        """Yield the best set so far and a bound on all sets, until both agree, or after some nodes."""
         best, numbers, open_ = self._rounded(root, gains), count(), [(-root.bound, -1, root)]
         reached, closed, nodes = self._weight(best, gains), -np.inf, 0
         yield best, root.bound
@@ -203,7 +199,6 @@ class IntegerProgram:
         yield best, max(reached, closed, -open_[0][0] if open_ else -np.inf)
 
     def _is_settled(self, node: _Node, gains: FloatArray) -> bool:
-        """Return whether the linear program has found the best set of a part."""
         fractional = _fractions(node).max(initial=0.0)
         chosen = np.flatnonzero(node.values[: self._constraint.n] > 0.5)
         if fractional > WHOLE or not self._constraint._is_answer(chosen):
@@ -215,7 +210,7 @@ class IntegerProgram:
         """Yield the parts of a node in which a variable is 0 and 1, if there may be heavier sets there."""
         n, lower, upper = self._constraint.n, node.lower.copy(), node.upper.copy()
         gap = node.bound - reached + ROUNDING * abs(node.bound)
-        if np.isfinite(gap):  # what loses more by itself than all that is left to gain is settled
+        if np.isfinite(gap):  # fixing by reduced cost
             lower[:n][node.prices.reduced > gap] = 1.0
             upper[:n][(node.prices.reduced < -gap) & (lower[:n] == 0)] = 0.0
         fractional = _fractions(node)
@@ -236,7 +231,7 @@ class IntegerProgram:
     # -- inequalities that are found on the way -----------------------------------------------------
 
     def _cut_spans(self, values: FloatArray, held: IndexArray) -> bool:
-        """Add what a fractional set violates of matroids among the others; return whether there is any."""
+        """Add rank inequalities of matroids that a fractional set violates; return whether there is any."""
         point, added = values[: self._constraint.n], False
         for part in self._others:
             if isinstance(part, Matroid):
@@ -262,7 +257,7 @@ class IntegerProgram:
         self._require(found, len(found) - 1)
 
     def _require(self, members: IndexArray, limit: int, less: IndexArray | None = None) -> None:
-        """Add an inequality: no more members than the limit, less those of other elements."""
+        """Add an inequality: the number of members, less that of others, is at most the limit."""
         row = np.zeros((1, self._n_columns))
         row[0, members] = 1.0
         if less is not None:
@@ -272,15 +267,13 @@ class IntegerProgram:
 
 
 def _fractions(node: _Node) -> FloatArray:
-    """Return how far values are from 0 and 1."""
     return np.minimum(node.values, 1.0 - node.values)
 
 
+def _scale_of(gains: FloatArray) -> float:
+    return OBJECTIVE_SIZE * power_of_two(np.abs(gains).max(initial=0.0))
+
+
 def _no_heavier(reached: float) -> float:
-    """Return the bound up to which a part has no set heavier than one that was found; -inf without one."""
+    """Return the bound up to which a part has no heavier set than one that was found; -inf without one."""
     return reached + ROUNDING * abs(reached) if np.isfinite(reached) else reached
-
-
-def _scale(gains: FloatArray) -> float:
-    """Return what brings the largest weight near 1: solvers decide in absolute terms."""
-    return float(2.0 ** -np.frexp(np.abs(gains).max(initial=0.0))[1])

@@ -13,7 +13,7 @@ from swapwise.numerics import ROUNDING, TIE
 UNREACHED = np.iinfo(np.int64).max // 2
 
 
-def max_weight_common_set(first: Matroid, second: Matroid, weights: FloatArray) -> IndexArray:
+def common_set_within(first: Matroid, second: Matroid, weights: FloatArray, clock: Clock) -> MaxWeight:
     """Return a set of largest weight among those that are independent in both matroids.
 
     Sets X of falling gain are grown one element at a time, each a max-weight set of its size. In the
@@ -21,7 +21,7 @@ def max_weight_common_set(first: Matroid, second: Matroid, weights: FloatArray) 
 
         x → y  if X − x + y is independent in the first,    y → x  if it is in the second,
 
-    paths lead from the y that the first lets in with nothing dropped to those that the second lets in,
+    paths lead from the y that can be added in the first with nothing dropped to those that can in the second,
     and their length is the weight of their elements in X less that of the others. Among the shortest
     paths take one with the fewest arcs, and exchange X with the elements on it: this is a max-weight
     common set with one element more (Lawler 1975, Frank 1981; Schrijver, *Combinatorial Optimization*,
@@ -32,23 +32,7 @@ def max_weight_common_set(first: Matroid, second: Matroid, weights: FloatArray) 
     weights are first rounded to multiples of 2⁻⁶⁰ (n + 1) of the largest, or finer, and from then on
     all sums are exact.
 
-    >>> from swapwise import Graphic, Partition
-    >>> colours = Partition(["red", "red", "blue"], 1)
-    >>> trees = Graphic([(0, 1), (1, 2), (0, 1)])
-    >>> max_weight_common_set(colours, trees, np.array([4.0, 3.0, 2.0]))
-    array([1, 2])
-    """
-    return common_set_within(first, second, weights, Clock()).support
-
-
-def common_set_within(first: Matroid, second: Matroid, weights: FloatArray, clock: Clock) -> MaxWeight:
-    """Return a max-weight common set; out of time, one of the last size that was reached.
-
-    Gains fall from size to size, so that the last one bounds all that are to come.
-
-    >>> from swapwise import Uniform
-    >>> common_set_within(Uniform(3, 2), Uniform(3, 3), np.array([4.0, 3.0, 2.0]), Clock(0.0))
-    MaxWeight(support=array([], dtype=int64), weight=0.0, factor=0.0, bound=7.0...)
+    Out of time, it is a set of the last size that was reached; the last gain bounds all later ones.
     """
     size = _whole(weights)
     candidates = np.flatnonzero(size > 0)
@@ -78,14 +62,14 @@ def common_set_within(first: Matroid, second: Matroid, weights: FloatArray, cloc
 def losses_with_and_without(
     first: Matroid, second: Matroid, held: IndexArray, weights: FloatArray, support: IndexArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return for each element what common sets with it lose at least on a max-weight one, and those without.
+    """Return the least loss, from a max-weight set, of common sets with each element and without it.
 
     All sets hold ``held`` and nothing of negative weight, and ``support`` is one of largest weight.
 
     Weights split into one part for each matroid, such that the set is of largest weight in both (Frank 1981).
-    In a single matroid, the heaviest sets with and without an element are one swap away. A set loses what it
-    does in the first and what it does in the second. Of all splits, those two are looked at that give the
-    first matroid the most, and the second.
+    In a single matroid, the heaviest sets with and without an element are one swap away. The loss of a set is
+    the sum of its losses in both. Two of all splits are used: that with the largest part for the first
+    matroid, and that with the largest for the second.
 
     >>> from swapwise import Partition
     >>> rows, columns = Partition([0, 0, 1, 1], 1), Partition([0, 1, 0, 1], 1)
@@ -126,15 +110,15 @@ def losses_with_and_without(
 def _largest_share(
     outside: IndexArray, inside: IndexArray, by_first: BoolArray, by_second: BoolArray
 ) -> tuple[IndexArray, IndexArray]:
-    """Return how much of the weights the first matroid gets at most, for elements outside and inside.
+    """Return the largest part of the weights that the first matroid may have, outside and inside.
 
     A max-weight set X is of largest weight in both matroids if with x in X and y not, first shares u satisfy
 
         0 ≤ u(x) ≤ w(x),   u(y) ≤ u(x)                 if X − x + y is independent in the first,
                            w(y) − u(y) ≤ w(x) − u(x)   if it is in the second,
 
-    u(y) ≤ 0 if the first lets y in with nothing dropped, and w(y) ≤ u(y) if the second does. The largest u
-    are shortest distances.
+    u(y) ≤ 0 if y can be added in the first with nothing dropped, and w(y) ≤ u(y) if it can in the second. The
+    largest u are shortest distances.
     """
     on_outside, on_inside = np.where(by_first[:, -1], 0, UNREACHED), inside.copy()
     for _ in range(len(inside) + 2):
@@ -165,7 +149,6 @@ def _whole(weights: FloatArray) -> IndexArray:
 
 
 def _unit(weights: FloatArray) -> float:
-    """Return what weights are multiples of when they are whole numbers, a power of two."""
     _, exponent = np.frexp(weights.max(initial=0.0))
     return float(np.ldexp(1.0, int(exponent) + int(len(weights) + 1).bit_length() - 62))
 
@@ -235,10 +218,6 @@ def local_search_weight(
     The search starts at the greedy set and takes the best move each time, as long as the weight rises
     by more than rounding. Elements without positive weight are never chosen. Out of time, the best set so far
     is returned: never lighter than the greedy set, which has at least 1/p of the largest weight itself.
-
-    >>> from swapwise import Partition
-    >>> local_search_weight(Partition(["a", "a", "b"], 1), np.array([1.0, 2.0, -3.0]))
-    array([1])
     """
     value, clock = np.maximum(weights, 0.0), clock or Clock()
     support = greedy_weight(constraint, weights).support

@@ -11,7 +11,7 @@ import scipy
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.algorithms.programs import OBJECTIVE_SIZE, STOPPED, solve_within
+from swapwise.constraints.algorithms.programs import OBJECTIVE_SIZE, STOPPED, power_of_two, solve_within
 from swapwise.constraints.base import Prices
 from swapwise.numerics import ROUNDING
 
@@ -54,43 +54,21 @@ def max_weight_packing(
        r_j < −δ, and fills every group with y_g > δ. Here δ is the gap to the best packing known.
     4. An integer program (HiGHS) decides on the few elements that step 3 leaves open.
 
-    :func:`packing_within` does the same within a time limit.
-
     Measured on complete graphs (``python -m benchmarks --full``): the blossom algorithm of networkx takes
     10 times as long at 50 vertices and 90 times at 200, HiGHS on all edges 6 times at 100 and 26 at 400.
 
-    Parameters
-    ----------
-    weights : array of shape (n,)
-        Elements without positive weight are never chosen.
-    groups : integer array of shape (n, p)
-        The groups of each element, padded with -1; no group twice for one element.
-    capacity : integer array
-        How many elements of each group may be chosen.
-
-    Returns
-    -------
-    support : sorted integer array
-        A max-weight packing (up to rounding, 1e-12 of the total); the same one for the same input.
-    upper_bound : float
-        A proven bound on the weight of every packing, equal to the weight of ``support`` up to rounding.
-
-    Examples
-    --------
-    A triangle with a tail, at most one edge at each of the vertices 0 .. 3:
-
-    >>> edges = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
-    >>> max_weight_packing(np.array([3.0, 2.0, 4.0, 2.0]), edges, np.ones(4, dtype=int))
-    (array([0, 3]), 5.0)
+    ``groups`` has shape (n, p), padded with -1, no group twice for one element; elements without positive
+    weight are never chosen. The support is sorted, of largest weight up to rounding (1e-12 of the total), and
+    the same for the same input; the bound equals its weight up to rounding.
     """
     found = packing_within(weights, groups, capacity, Clock())
     return found.support, found.bound
 
 
 class Packing(NamedTuple):
-    """A packing, a weight that none exceeds, and whether time sufficed to show that none is heavier.
+    """A packing, a proven bound on all, and whether it was shown in time that none is heavier.
 
-    The prices are those of the relaxation, and none out of time: they prove a bound nearly as good.
+    The prices are those of the relaxation, zero out of time: they prove a bound nearly as good.
     """
 
     support: IndexArray
@@ -100,18 +78,14 @@ class Packing(NamedTuple):
 
 
 def packing_within(weights: FloatArray, groups: IndexArray, capacity: IndexArray, clock: Clock) -> Packing:
-    """Return the max-weight packing; where time is too short for that, the best one so far, with its bound.
-
-    >>> packing_within(np.array([3.0, 2.0]), np.array([[0], [0]]), np.ones(1, dtype=int), Clock(0.0))[:3]
-    (array([], dtype=int64), 5.0, False)
-    """
+    """Return the max-weight packing; out of time, the best one so far, with its bound."""
     problem, unlimited, elements, limiting = _reduce(weights, groups, np.asarray(capacity, dtype=np.intp))
     support, bound, finished = unlimited, 0.0, True
     prices = Prices(np.zeros(len(capacity)), 0.0, weights)
     if len(elements):
-        scale = _power_of_two(problem.weights.max())
+        scale = power_of_two(problem.weights.max())
         problem.weights *= scale
-        found = _Found(clock, np.empty(0, dtype=np.intp), float(problem.weights.sum()))
+        found = _Incumbent(clock, np.empty(0, dtype=np.intp), float(problem.weights.sum()))
         finished = _solve(problem, found)
         support, bound = np.sort(np.append(unlimited, elements[found.packing])), found.bound / scale
         if found.relaxed is not None:
@@ -126,7 +100,7 @@ def packing_within(weights: FloatArray, groups: IndexArray, capacity: IndexArray
 
 @dataclass
 class _Problem:
-    """Positive weights, and the limits that really limit: ``incidence`` @ x ≤ ``capacity``."""
+    """Positive weights, and the limits that can bind: ``incidence`` @ x ≤ ``capacity``."""
 
     weights: FloatArray
     incidence: scipy.sparse.csc_array  # rows are groups, then the inequalities found on the way
@@ -134,22 +108,18 @@ class _Problem:
     n_groups: int
 
     def weight(self, elements: IndexArray) -> float:
-        """Return the total weight of some elements."""
         return float(self.weights[elements].sum())
 
     def loads(self, elements: IndexArray) -> FloatArray:
-        """Return how many of the elements are in each group."""
         return self.incidence[:, elements].sum(axis=1)
 
     def require(self, members: BoolArray, capacity: int) -> None:
-        """Add an inequality that every packing meets."""
         self.incidence = scipy.sparse.vstack(
             [self.incidence, scipy.sparse.csr_array(members[None, :], dtype=np.float64)], format="csc"
         )
         self.capacity = np.append(self.capacity, capacity)
 
     def fill(self, order: IndexArray) -> IndexArray:
-        """Return the packing that takes elements in the given order, each if it fits."""
         room = self.capacity.tolist()
         chosen = []
         for element in order.tolist():
@@ -164,8 +134,6 @@ class _Problem:
 
 @dataclass(frozen=True)
 class _Relaxation:
-    """An optimum of the linear relaxation, and what its prices prove."""
-
     columns: IndexArray  # the elements that took part; all others are 0
     values: FloatArray  # of all elements, between 0 and 1
     price: FloatArray  # of all rows
@@ -176,7 +144,7 @@ class _Relaxation:
 def _reduce(
     weights: FloatArray, groups: IndexArray, capacity: IndexArray
 ) -> tuple[_Problem, IndexArray, IndexArray, IndexArray]:
-    """Return the problem proper, the elements that are in anyway, and the elements and groups it is about."""
+    """Return the problem proper, the elements chosen in any case, and the elements and groups it is about."""
     closed = np.append(capacity <= 0, False)[groups].any(axis=1)
     worthy = np.flatnonzero((weights > 0) & ~closed)
     sizes = np.bincount(groups[worthy][groups[worthy] >= 0], minlength=len(capacity))
@@ -195,8 +163,8 @@ def _reduce(
 
 
 @dataclass
-class _Found:
-    """What is known so far, and how long it may take to know more."""
+class _Incumbent:
+    """The best packing and the lowest bound so far, and the time limit."""
 
     clock: Clock
     packing: IndexArray
@@ -204,12 +172,11 @@ class _Found:
     relaxed: _Relaxation | None = None
 
     def keep(self, problem: _Problem, packing: IndexArray | None) -> None:
-        """Keep a packing if it is heavier."""
         if packing is not None and problem.weight(packing) > problem.weight(self.packing):
             self.packing = packing
 
 
-def _solve(problem: _Problem, found: _Found) -> bool:
+def _solve(problem: _Problem, found: _Incumbent) -> bool:
     """Find the max-weight packing and an upper bound on its weight; return whether there was time for it."""
     try:
         found.relaxed = relaxed = _tighten(problem, found)
@@ -224,8 +191,8 @@ def _solve(problem: _Problem, found: _Found) -> bool:
         return False
 
 
-def _decide(problem: _Problem, relaxed: _Relaxation, found: _Found) -> bool:
-    """Look for a packing in the gap that is left; return whether there was time to see all of it."""
+def _decide(problem: _Problem, relaxed: _Relaxation, found: _Incumbent) -> bool:
+    """Search the gap that is left for a packing; return whether there was time to search all of it."""
     best = problem.weight(found.packing)
     gap, rounding = relaxed.bound - best, ROUNDING * relaxed.bound
     last = _best_within(problem, relaxed, gap + rounding, np.arange(len(problem.weights)), found.clock)
@@ -243,15 +210,15 @@ def _decide(problem: _Problem, relaxed: _Relaxation, found: _Found) -> bool:
     return True
 
 
-def _good_packings(problem: _Problem, relaxed: _Relaxation, found: _Found) -> Iterator[IndexArray]:
+def _good_packings(problem: _Problem, relaxed: _Relaxation, found: _Incumbent) -> Iterator[IndexArray]:
     """Yield packings, each harder to find than the one before.
 
-    They only make the gap small, so that the last program has little left to decide on, or nothing.
+    They make the gap small, so that the last program has few elements to decide on, or none.
     """
     best = _rounded(problem, relaxed)
     yield best
-    # Among equal weights the relaxation has many optima and picks mixtures of them. Weights that differ
-    # a little have one, which is seldom a mixture.
+    # With equal weights the relaxation has many optima, and its vertex may be fractional. Perturbed weights
+    # have one optimum, which is seldom fractional.
     lots = np.random.default_rng(1).random(len(problem.weights))
     perturbed = replace(problem, weights=problem.weights + PERTURBATION * lots)
     best = max(best, _rounded(perturbed, _tighten(perturbed, found)), key=problem.weight)
@@ -267,7 +234,7 @@ def _good_packings(problem: _Problem, relaxed: _Relaxation, found: _Found) -> It
         guess *= GUESS_GROWTH
 
 
-def _tighten(problem: _Problem, found: _Found) -> _Relaxation:
+def _tighten(problem: _Problem, found: _Incumbent) -> _Relaxation:
     """Solve the relaxation, adding violated inequalities for as long as there are any and they help."""
     active = _largest_of_each_group(problem)
     relaxed, before = _relax(problem, active, found), np.inf
@@ -288,8 +255,8 @@ def _tighten(problem: _Problem, found: _Found) -> _Relaxation:
     return relaxed
 
 
-def _relax(problem: _Problem, active: BoolArray, found: _Found) -> _Relaxation:
-    """Solve the linear relaxation, and let all elements take part that its prices call for."""
+def _relax(problem: _Problem, active: BoolArray, found: _Incumbent) -> _Relaxation:
+    """Solve the linear relaxation, and let all elements take part whose reduced weights are positive."""
     while True:
         columns = np.flatnonzero(active)
         values, price = _linear_program(problem, columns, found.clock)
@@ -326,7 +293,7 @@ def _linear_program(problem: _Problem, columns: IndexArray, clock: Clock) -> tup
 
 
 def _largest_of_each_group(problem: _Problem) -> BoolArray:
-    """Return which elements the linear program starts with: of each group more than fit in it."""
+    """Return the elements that the linear program starts with: of each group more than fit in it."""
     n = len(problem.weights)
     # Ties are broken by lot, always the same: by index, equal weights would crowd on the first groups.
     rank = np.empty(n)
@@ -398,9 +365,7 @@ def _blossom(
     return members, (total + int(special.sum())) // 2
 
 
-class _Program(NamedTuple):
-    """What an integer program found, the weight that it ruled out beyond, and whether it came to its end."""
-
+class _ProgramAnswer(NamedTuple):
     packing: IndexArray | None
     bound: float
     finished: bool = True
@@ -413,48 +378,49 @@ def _best_within(
     candidates: IndexArray,
     clock: Clock,
     node_limit: int | None = None,
-) -> _Program:
+) -> _ProgramAnswer:
     """Return the max-weight packing of candidates that loses at most ``delta`` at one place, and a bound.
 
-    A place is an element or a group: step 3 fixes the others. No packing may be left; then it is None.
-    With a limit on the nodes, or out of time, it is the best one found so far, if there is one.
+    A place is an element or a group: step 3 fixes the others. The packing is None if there is none. With a
+    limit on nodes, or out of time, it is the best one found so far, if any.
     """
     clock.check()
     reduced = relaxed.reduced[candidates]
     taken, undecided = candidates[reduced > delta], candidates[np.abs(reduced) <= delta]
     room = problem.capacity - problem.loads(taken)
     if (room < 0).any():
-        return _Program(None, -np.inf)
-    # With the prices of the groups that must be full taken off, all coefficients are of the size of
-    # delta: nothing large is left for the tolerances of the solver to hide behind.
+        return _ProgramAnswer(None, -np.inf)
+    # Less the prices of the groups that must be full, all coefficients are of the size of delta, well above
+    # the tolerances of the solver.
     full = relaxed.price > delta
     price = np.where(full, relaxed.price, 0.0)
     excess = problem.weights - price @ problem.incidence
     if not len(undecided):
         possible = not room[full].any()
-        return _Program(taken, problem.weight(taken)) if possible else _Program(None, -np.inf)
-    scale = OBJECTIVE_SIZE * _power_of_two(np.abs(excess[undecided]).max())
+        weight = problem.weight(taken)
+        return _ProgramAnswer(taken, weight) if possible else _ProgramAnswer(None, -np.inf)
+    scale = OBJECTIVE_SIZE * power_of_two(np.abs(excess[undecided]).max())
     limits = scipy.optimize.LinearConstraint(
         problem.incidence[:, undecided], np.where(full, room, -np.inf), room
     )
     answer = _integer_program(-scale * excess[undecided], limits, clock, node_limit)
     late = answer.status == STOPPED
     if answer.status == 2 or (answer.x is None and not late):  # 2: there is none
-        return _Program(None, -np.inf)
+        return _ProgramAnswer(None, -np.inf)
     fixed = float(price @ problem.capacity + excess[taken].sum())
     bound = np.inf if answer.mip_dual_bound is None else fixed - answer.mip_dual_bound / scale
     if answer.x is None:
-        return _Program(None, bound, finished=False)
+        return _ProgramAnswer(None, bound, finished=False)
     chosen = np.sort(np.append(taken, undecided[answer.x > 0.5]))
     if (problem.loads(chosen) > problem.capacity).any():
         raise RuntimeError("the integer program of a max-weight packing returned a set that is none")
-    return _Program(chosen, bound, finished=not late)
+    return _ProgramAnswer(chosen, bound, finished=not late)
 
 
 def _integer_program(
     costs: FloatArray, limits: scipy.optimize.LinearConstraint, clock: Clock, node_limit: int | None
 ) -> Any:
-    """Minimise the costs of whole numbers between 0 and 1; SciPy calls the limit on nodes "other", 4."""
+    """Minimise the costs over zeros and ones; SciPy has status 4, "other", for a limit on nodes."""
     options = {"mip_rel_gap": 0.0} | ({} if node_limit is None else {"node_limit": node_limit})
     answer = solve_within(
         clock,
@@ -470,8 +436,3 @@ def _integer_program(
     if answer.status not in expected:
         raise RuntimeError(f"the integer program of a max-weight packing was not solved: {answer.message}")
     return answer
-
-
-def _power_of_two(largest: float) -> float:
-    """Return the power of two that brings a number near 1: scaling by it loses no digit."""
-    return float(2.0 ** -np.frexp(largest)[1])

@@ -1,12 +1,12 @@
-"""What packings lose at least if they hold an element, or do without it, by the prices of groups.
+"""Lower bounds on the loss of packings that hold an element, or do without it, by the prices of groups.
 
-With prices y ≥ 0 of groups and reduced weights r_j = w_j − Σ_{g ∋ j} y_g, let L be what all places cost and
-all r_j > 0 come to. Then for every packing S, and not just as a bound,
+With prices y ≥ 0 of groups and reduced weights r_j = w_j − Σ_{g ∋ j} y_g, let L be the cost of all places
+plus all r_j > 0. Then for every packing S, and not just as a bound,
 
     w(S)  =  L − Σ_{j∈S} max(0, −r_j) − Σ_{j∉S} max(0, r_j) − Σ_g y_g · (places of g that S leaves empty).
 
-All terms are losses: what an element loses by itself is the first bound. The others ask what else has to
-change.
+All terms are losses: the loss of an element by itself is the first bound. The others add the losses that it
+implies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import scipy
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 
-# Groups for which all shortest paths between them are looked for: it takes some 0.1 s.
+# Groups for which all shortest paths between them are computed: it takes some 0.1 s.
 MOST_GROUPS = 400
 
 Losses = tuple[FloatArray, FloatArray]
@@ -32,11 +32,11 @@ def losses_with_and_without(
     allowed: BoolArray,
     support: IndexArray,
 ) -> Losses:
-    """Return for each element what packings with it lose on L at least, and those without it.
+    """Return for each element the least loss from L of packings with it, and of those without it.
 
     Packings are of ``allowed`` elements, for all of which there is ``room``, and ``support`` is one: bounds
-    hold for any, and are best for one of largest weight. Elements may have been charged for more than their
-    groups, such as for inequalities that all packings meet.
+    are valid for any, and best for one of largest weight. Reduced weights may be less by further prices, such
+    as those of inequalities that all packings meet.
 
     >>> groups, price = np.array([[0, 2], [0, 3], [1, 2], [1, 3]]), np.array([3.0, 1.0, 2.0, 0.0])
     >>> reduced = np.array([4.0, 3.0, 3.0, 1.0]) - price[groups].sum(axis=1)
@@ -50,7 +50,7 @@ def losses_with_and_without(
     if len(room) <= MOST_GROUPS:
         for pair in combinations(range(groups.shape[1]), 2):
             two = groups[:, pair]
-            # How full a group is cannot be known here if it also has members by other columns.
+            # With members by other columns, how full a group is is unknown here.
             if groups.shape[1] == 2 or not shared[two[two >= 0]].any():
                 losses.append(_on_cycles(two, room, price, reduced, allowed, support))
     with_it, without = zip(*losses, strict=True)
@@ -65,7 +65,7 @@ def _in_several_columns(groups: IndexArray, n_groups: int) -> BoolArray:
 def _in_each_group(
     groups: IndexArray, room: IndexArray, price: FloatArray, reduced: FloatArray, allowed: BoolArray
 ) -> Losses:
-    """Let the best members have the places of one group, each in turn, and all other groups their prices.
+    """Replace the price of one group, each in turn, by its best members; all other groups keep their prices.
 
     This is at least as good as any other price for that group.
     """
@@ -100,14 +100,14 @@ def _on_cycles(
 ) -> Losses:
     """Bound by shortest cycles, where elements have two groups, one or none.
 
-    What one of two packings X and S has and the other has not forms walks, on which elements of S and of X
-    take turns: at each group, one of S takes the place of one of X, as long as there are both. In a network,
-    each group g is two vertices, g⁺ and g⁻. An element of S − X with the groups g and h is an arc from g⁺ to
-    h⁻ or from h⁺ to g⁻; one of X − S is such an arc backwards. One more vertex stands for no group, and for
-    empty places: arcs lead there and back at groups of which S fills fewer places, or more. So walks are
-    cycles. The length of an arc is what is lost there, and S loses at least the length of each cycle. If no
-    group is among both the first and the second ones of elements, half of the arcs will do: that is so under
-    two partitions, where nothing more is lost.
+    The symmetric difference of two packings X and S forms walks, on which elements of S and of X alternate:
+    at each group, one of S takes the place of one of X, as long as there are both. In a network, each group g
+    is two vertices, g⁺ and g⁻. An element of S − X with the groups g and h is an arc from g⁺ to h⁻ or from h⁺
+    to g⁻; one of X − S is such an arc backwards. One more vertex stands for no group, and for empty places:
+    arcs lead there and back at groups of which S fills fewer places, or more. So walks are cycles. The length
+    of an arc is its loss, and S loses at least the length of each cycle. If no group is among both the first
+    and the second ones of elements, half of the arcs suffice, as under two partitions, where the bounds are
+    exact.
     """
     first, second = groups.T
     two_sided = bool(np.isin(first[first >= 0], second).any())

@@ -17,15 +17,11 @@ SCALE = 1e3
 
 @dataclass(frozen=True)
 class ExchangeProgram:
-    """Which elements to add and to drop: maximise gains less costs, no group over full.
+    """The choice of elements to add and to drop that maximises gains less costs, with no group over full.
 
     With y for what is added and z for what is dropped: ``max Σ gain y − Σ cost z`` such that for every
     group ``Σ y − Σ z ≤ room``, with at most ``n_added`` added, ``n_dropped`` dropped, and at least one added.
-
-    >>> groups, room = np.array([[0], [0], [0]]), np.array([0, 9])  # the last entry: room for padding
-    >>> program = ExchangeProgram(groups, room, np.array([0]), np.array([0.0, 1, 3]), np.array([2.0, 0, 0]))
-    >>> program.solve(candidates=np.array([1, 2]), n_added=2, n_dropped=1, least=-np.inf)
-    (array([2]), array([0]))
+    The last entry of ``room`` is for padding.
     """
 
     groups: IndexArray
@@ -42,7 +38,7 @@ class ExchangeProgram:
         least: float,
         clock: Clock | None = None,
     ) -> tuple[IndexArray, IndexArray]:
-        """Return what to add and what to drop; ``least`` is a score that some move reaches."""
+        """Return the elements to add and to drop; some move reaches the score ``least``."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         candidates = self._pruned(self._best_of_each_kind(candidates, n_added), n_added, least)
@@ -84,7 +80,7 @@ class ExchangeProgram:
         return LinearConstraint(matrix, -np.inf, self.room[limited])
 
     def _best_of_each_kind(self, candidates: IndexArray, n_added: int) -> IndexArray:
-        """Keep of candidates with the same groups those with the largest gains: the others add nothing."""
+        """Keep, of candidates with the same groups, those with the ``n_added`` largest gains."""
         groups = np.sort(np.where(self.room[self.groups] < n_added, self.groups, -1)[candidates], axis=1)
         order = np.lexsort([-self.gain[candidates], *groups.T])
         kind = np.cumsum(np.append(True, (groups[order][1:] != groups[order][:-1]).any(axis=1)))
@@ -94,8 +90,8 @@ class ExchangeProgram:
     def _pruned(self, candidates: IndexArray, n_added: int, least: float) -> IndexArray:
         """Leave out the candidates that cannot be part of a move with a score of at least ``least``.
 
-        An added element drives one out of each of its full groups, and one dropped makes place in at
-        most p groups. So a move is worth at most the sum, over what it adds, of the gain less a p-th of
+        An added element displaces a member of each of its full groups, and a drop frees a place in at most p
+        groups. So the score of a move is at most the sum, over the elements added, of the gain less a p-th of
         the cheapest member of each full group.
         """
         p = self.groups.shape[1]

@@ -1,4 +1,4 @@
-"""Linear and integer programs that keep a time limit and hear Ctrl-C."""
+"""Linear and integer programs with a time limit, which can be interrupted."""
 
 from __future__ import annotations
 
@@ -7,31 +7,34 @@ from functools import partial
 from threading import current_thread, main_thread
 from typing import Any
 
+import numpy as np
+
 from swapwise.clock import Clock, while_listening
 
-# HiGHS decides to 1e-7 or 1e-6 in absolute terms. Objectives are blown up to this size first, so that
-# what it cannot tell apart is nothing beside what it has to decide. Much larger ones upset it.
+# HiGHS has absolute tolerances of 1e-7 to 1e-6. Objectives are scaled to this size first, so that these are
+# negligible. Much larger ones upset it.
 OBJECTIVE_SIZE = 2.0**13
 
 # SciPy's number for a program that was stopped by its limit on time.
 STOPPED = 1
 
-# Seconds. Most programs take less than the first and are solved where they are called. Others are solved in a
-# thread, while the main one listens for signals, which HiGHS does not. The thread cannot be stopped from
-# outside: after an interrupt it runs on to its limit. So limits grow, and no program outlives its caller by
-# more than a few times the seconds that it was given before.
+# Seconds. Most programs take less than the first and are solved in the main thread. Others are solved in a
+# thread, while the main one listens for signals, which HiGHS does not. A thread cannot be stopped: after an
+# interrupt it runs on to its limit. So limits grow, and no program outlives its caller by more than a few
+# times the seconds that it was given before.
 FIRST_SECONDS, SECONDS_IN_THREAD, GROWTH = 0.25, 10.0, 4.0
 
 
+def power_of_two(largest: float) -> float:
+    """Return the power of two that brings a number near 1: scaling by it loses no digit."""
+    return float(2.0 ** -np.frexp(largest)[1])
+
+
 def solve_within(clock: Clock, solve: Callable[[float], Any]) -> Any:
-    """Return what ``solve(seconds)`` finds in the time that is left; it gets more each time that it stops.
+    """Return the answer of ``solve(seconds)`` in the time left; each time that it stops, it gets more.
 
     A program that comes to its end has the answer that it would have without a limit, on every machine. One
-    that stops long before its limit had another reason, and will not do better.
-
-    >>> from types import SimpleNamespace
-    >>> solve_within(Clock(), lambda seconds: SimpleNamespace(status=0, seconds=seconds))
-    namespace(status=0, seconds=0.25)
+    that stops long before its limit had another reason, and is not tried again.
     """
     if current_thread() is not main_thread():  # signals are for the main thread only
         return solve(clock.left())

@@ -40,29 +40,6 @@ def random_subgraph(
     of times, where a few times its logarithm would do if all exchanges were independent. In the
     complete graph a walk has about as many steps as there are vertices. Nothing is proven about the
     speed of convergence; in sparse graphs with long narrow parts it may be slow.
-
-    Parameters
-    ----------
-    tail, head : integer arrays
-        The ends of the edges.
-    capacity : integer array of shape (V,)
-        How many edges each vertex may have.
-    rng : numpy.random.Generator
-        The source of randomness; the same state gives the same set.
-
-    Returns
-    -------
-    sorted integer array
-        The chosen edges.
-
-    Examples
-    --------
-    A random 2-regular graph on five vertices is one of the twelve circuits:
-
-    >>> tail, head = np.triu_indices(5, 1)
-    >>> chosen = random_subgraph(tail, head, np.full(5, 2), np.random.default_rng(0))
-    >>> np.bincount(np.append(tail[chosen], head[chosen])).tolist()
-    [2, 2, 2, 2, 2]
     """
     room = np.asarray(capacity, dtype=np.intp)
     usable = np.flatnonzero((room[tail] > 0) & (room[head] > 0))
@@ -91,7 +68,6 @@ class _Subgraph:
 
     @classmethod
     def empty(cls, tail: IndexArray, head: IndexArray, capacity: IndexArray) -> _Subgraph:
-        """Return the subgraph without edges."""
         ends = np.concatenate([tail, head])
         by_vertex = np.argsort(ends, kind="stable")
         available = np.bincount(ends, minlength=len(capacity))
@@ -110,16 +86,14 @@ class _Subgraph:
 
     @property
     def most_steps(self) -> int:
-        """How long a walk may be: the longest that is ever needed, and what chance adds to it."""
+        """Limit on the length of a walk: the longest that is ever needed, and a margin for chance."""
         return PATIENCE * int(np.diff(self.begin).max() + self.capacity.sum())
 
     def edges(self) -> IndexArray:
-        """Return the chosen edges, sorted."""
         used = np.arange(self.slots.shape[1]) < self.degree[:, None]
         return np.unique(self.slots[used])
 
     def complete(self, rng: np.random.Generator) -> None:
-        """Make an empty subgraph one of largest size."""
         self.n_holes = self._walk(edge_swaps.grow, rng)
         if self.n_holes > 1:  # perhaps no more edges fit, perhaps the walk was unlucky
             ends = np.stack([self.tail, self.head], axis=1)
@@ -138,7 +112,6 @@ class _Subgraph:
         self.holes[: self.n_holes] = holes
 
     def shuffle(self, rng: np.random.Generator) -> None:
-        """Run the Markov chain."""
         size = int(self.degree.sum() // 2)
         steps = self._run(FIRST_WALKS, rng)
         self._run(min(WALKS_PER_EDGE * size, STEPS_PER_EDGE * size * FIRST_WALKS // max(steps, 1) + 1), rng)
@@ -147,7 +120,7 @@ class _Subgraph:
         return self._walk(edge_swaps.shuffle, rng, n_walks)
 
     def _walk(self, kernel: Callable[..., int], rng: np.random.Generator, *options: int) -> int:
-        """Call a kernel that draws from a generator, which nothing else may use meanwhile."""
+        """Call a kernel that draws from a generator, which is locked meanwhile."""
         source = rng.bit_generator
         with source.lock:
             return kernel(*self._walk_arguments(), self.n_holes, self.most_steps, *options, source.capsule)

@@ -1,4 +1,4 @@
-"""Sets of a matroid of which a fractional set holds more than their rank."""
+"""Sets of a matroid whose rank a fractional set exceeds."""
 
 from __future__ import annotations
 
@@ -13,12 +13,7 @@ VIOLATED = 1e-4
 
 
 def span(matroid: Matroid, elements: IndexArray) -> tuple[IndexArray, int]:
-    """Return all elements that do not raise the rank of some, with these, and that rank.
-
-    >>> from swapwise import Graphic
-    >>> span(Graphic([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]), np.array([0, 1]))
-    (array([0, 1, 2]), 2)
-    """
+    """Return the closure of some elements, all that do not raise their rank, and that rank."""
     base = matroid.extend(np.empty(0, dtype=np.intp), elements)
     spanned = ~matroid.addable(base)
     spanned[base] = True
@@ -28,18 +23,12 @@ def span(matroid: Matroid, elements: IndexArray) -> tuple[IndexArray, int]:
 def violated_spans(
     matroid: Matroid, held: IndexArray, weights: FloatArray, point: FloatArray
 ) -> list[tuple[IndexArray, int]]:
-    """Return sets of which a fractional set holds more than fits, with how many fit, if weights point to any.
+    """Return sets whose rank a fractional set exceeds, each with its rank, if weights point to any.
 
-    These are what the heaviest elements span, in connected parts. If the fractional set weighs more than any
-    independent set, then it exceeds the rank of one of them (Edmonds 1971).
-
-    >>> from swapwise import Graphic
-    >>> triangle_and_tail = Graphic([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")])
-    >>> point, weights = np.array([1.0, 0.9, 0.9, 0.2]), np.array([4.0, 3.0, 2.0, 1.0])
-    >>> violated_spans(triangle_and_tail, np.array([], dtype=int), weights, point)
-    [(array([0, 1, 2]), 2)]
+    They are the closures of the heaviest elements, in connected parts. If the fractional set weighs more than
+    any independent set, then it exceeds the rank of one of them (Edmonds 1971).
     """
-    if not matroid._is_independent(held):  # then there is no set, which what they span says
+    if not matroid._is_independent(held):  # then there is no set, which this inequality shows
         return [span(matroid, held)]
     rest = weights.copy()
     rest[held] = 0.0
@@ -54,7 +43,7 @@ def violated_spans(
     base = base[turn]
     circuits[base] = np.eye(len(base), dtype=bool)
     spanned[base] = True
-    # An element is spanned from the turn on that has the last of its circuit.
+    # An element is spanned from the turn of the last element of its circuit on.
     last = np.where(spanned, len(base) - 1 - np.argmax(circuits[:, ::-1], axis=1), -1)
     in_turn = np.argsort(last, kind="stable")
     ends = np.searchsorted(last[in_turn], np.arange(len(base) + 1))

@@ -51,15 +51,14 @@ def __getattr__(name: str) -> Any:
 
 
 class Methods(UserDict[str, Any]):
-    """By name, the class that a method is an object of, or the name of a class that is not imported yet."""
+    """The class of each method by name; a class of ``swapwise.paper`` is imported when it is looked up."""
 
     def __getitem__(self, name: str) -> type[Method]:
-        """Return the class of a method."""
         kind = self.data[name]
         return __getattr__(kind) if isinstance(kind, str) else kind
 
 
-#: By name, the class that a method is an object of
+#: The class of each method by name
 METHODS = Methods(
     {
         "greedy": Greedy,

@@ -1,4 +1,4 @@
-"""What all methods other than local search share: a name, what they need, and rounds that move the state."""
+"""The contract of methods other than local search: a name, what they need, and rounds that move the state."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from swapwise.search.loop import Strategy
 
 
 class Method(Strategy):
-    """A strategy that can be asked for by name, or given as an object with options of its own.
+    """A strategy that is chosen by name, or given as an object with options of its own.
 
-    ``__init__`` takes nothing but options; :meth:`bound` returns a copy that knows what it is run on.
+    ``__init__`` takes nothing but options; :meth:`bound` returns a copy with the problem that it is run on.
     Write :meth:`rounds`, and :meth:`missing` if not every problem will do.
     """
 
     #: Whether it draws at random, so that another run may end elsewhere
     draws: bool = False
-    #: Whether to warn about sets on the way, of no use where they are often given up: warnings about the
-    #: answer are given in any case, when it is refitted at the end.
+    #: Whether to warn about sets on the way, of which most methods give up many. Warnings about the answer
+    #: are given in any case, when it is refitted at the end.
     warns: bool = False
 
     _objective: SetFunction
@@ -40,16 +40,15 @@ class Method(Strategy):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What it was made with, by name."""
+        """The arguments that it was made with, by name."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def __repr__(self) -> str:
-        """Return the call that makes this method."""
         options = (f"{name}={value!r}" for name, value in self.options.items())
         return f"{type(self).__name__}({', '.join(options)})"
 
     def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
-        """Say what the method needs and the problem lacks, or return None."""
+        """Return what the method needs and the problem lacks, or None."""
         return None
 
     def bound(
@@ -69,7 +68,7 @@ class Method(Strategy):
 
     @abstractmethod
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Move the state and yield what was done, round by round: see :meth:`Strategy.advance`.
+        """Move the state and yield the steps, round by round: see :meth:`Strategy.advance`.
 
         A round that makes no move yields nothing.
         """
@@ -83,8 +82,6 @@ class Method(Strategy):
 
 
 class SparseMethod(Method):
-    """A method that reads the coefficients and gradients of a sparse objective."""
-
     _objective: SparseObjective
     #: Whether its steps keep to bounds on coefficients
     within_bounds: bool = False
@@ -101,14 +98,12 @@ class SparseMethod(Method):
 
 
 def needs_coefficients(objective: SetFunction) -> str | None:
-    """Return what an objective lacks that is not a sparse one, else None."""
     if isinstance(objective, SparseObjective):
         return None
     return f"coefficients and gradients, which {type(objective).__name__} lacks: it is a set function"
 
 
 def knows_smoothness(objective: SetFunction) -> bool:
-    """Return whether a sparse objective has a smoothness constant."""
     assert isinstance(objective, SparseObjective)
     try:
         objective.smoothness(1)
@@ -118,23 +113,19 @@ def knows_smoothness(objective: SetFunction) -> bool:
 
 
 def keep_set(target: IndexArray, best: IndexArray, budget: Budget) -> None:
-    """Keep a set in place of what was kept before: it is the answer if time runs out, and if it is better."""
+    """Keep a set as the answer if time runs out and it is better, in place of the set kept before."""
     budget.forget()
     budget.keep([Step(move_between(best, target), np.inf)], np.inf)
 
 
 class Incumbent:
-    """The best set so far of a method whose state may move to worse ones: only better sets are recorded.
-
-    A set is better if its value is higher by more than rounding and ``tol`` times the value.
-    """
+    """The best set so far of a method whose state may move to worse ones, which are not recorded."""
 
     def __init__(self, state: State, budget: Budget, tol: float) -> None:
         self._state, self._budget, self._tol = state, budget, tol
         self.support, self.value = state.support, state.value
 
     def go(self, target: IndexArray) -> list[Step]:
-        """Move the state to a set; return the step that leads there from the best one, if it is better."""
         state, step = self._state, move_between(self.support, target)
         keep_set(target, self.support, self._budget)
         self._move(target)
@@ -145,7 +136,6 @@ class Incumbent:
         return []
 
     def restore(self) -> None:
-        """Move the state back to the best set."""
         self._move(self.support)
 
     def _move(self, target: IndexArray) -> None:
@@ -154,10 +144,6 @@ class Incumbent:
 
 
 def moved_to(target: IndexArray, state: State, budget: Budget, tol: float) -> list[Step]:
-    """Move the state to a set if that is better; return the step, or none.
-
-    For methods whose sets need not get better from round to round: the state follows the best of them.
-    """
     best = Incumbent(state, budget, tol)
     steps = best.go(target)
     best.restore()

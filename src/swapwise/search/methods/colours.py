@@ -1,4 +1,4 @@
-"""The potential of a set function that has no closed form: a base in colours, and the unions of colours."""
+"""The potential of a set function without a closed form: a base in colours, and the unions of colours."""
 
 from __future__ import annotations
 
@@ -17,19 +17,15 @@ from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, State, costs_little
 
 
-class Part(NamedTuple):
-    """The union of some colours."""
-
+class ColourUnion(NamedTuple):
     colours: BoolArray
     weight: float
     state: State
 
 
 class Recolouring(NamedTuple):
-    """A move: ``dropped`` leaves, and ``added`` comes in with a colour; both may be the same element."""
-
     dropped: int
-    added: int
+    added: int  # possibly the same element
     colour: int
     gain: float
 
@@ -44,14 +40,6 @@ class Colouring:
 
     If every element has a colour of its own, which its successor takes over (``inherited``), the S_J are all
     subsets of S.
-
-    >>> from swapwise import Coverage, Uniform
-    >>> f = Coverage([{1, 2}, {1, 2, 3}, {4}])
-    >>> base = Colouring(f, np.array([0, 2]), np.array([0, 1]), np.array([0.0, 1.0, 1.5]))
-    >>> base.potential  # f of {0}, of {2}, and of both
-    7.5
-    >>> [support.tolist() for support in base.climb(Uniform(3, 2), 1e-10, Budget())]
-    [[1, 2]]
     """
 
     def __init__(
@@ -66,33 +54,32 @@ class Colouring:
         self.support, self.colours, self._inherited = support, colours, inherited
         self.n_levels = len(weights) - 1
         subsets = [np.array(J, dtype=bool) for J in product([False, True], repeat=self.n_levels) if any(J)]
-        self._parts = [Part(J, weights[J.sum()], objective.start(support[J[colours]])) for J in subsets]
+        self._parts = [
+            ColourUnion(J, weights[J.sum()], objective.start(support[J[colours]])) for J in subsets
+        ]
         self._scale = objective.scale * sum(part.weight for part in self._parts)
 
     @property
     def potential(self) -> float:
-        """The weighted sum of the values of all unions of colours."""
         return float(sum(part.weight * part.state.value for part in self._parts))
 
     @property
     def n_evaluations(self) -> int:
-        """How many values were computed so far."""
         return sum(part.state.n_evaluations for part in self._parts)
 
     def climb(self, constraint: Constraint, tol: float, budget: Budget) -> Iterator[IndexArray]:
-        """Make the best move for as long as one raises the potential by ``tol`` times it; yield the bases."""
+        """Make the best move while it raises the potential by ``tol`` times its value; yield the bases."""
         while True:
             before = self.potential
             move = self.best_move(constraint, tol * max(abs(before), self._scale), budget)
             if move is None:
                 return
             self.apply(move)
-            if self.potential <= before:  # only by rounding was it better
+            if self.potential <= before:  # the gain was rounding
                 return
             yield self.support
 
     def best_move(self, constraint: Constraint, incumbent: float, budget: Budget) -> Recolouring | None:
-        """Return the move that raises the potential the most, if by more than ``incumbent``."""
         scores = self.scores(constraint, budget)
         top = float(scores.max(initial=-np.inf))
         if top <= incumbent:
@@ -105,10 +92,7 @@ class Colouring:
         return Recolouring(dropped, int(added), int(colour), top)
 
     def scores(self, constraint: Constraint, budget: Budget) -> FloatArray:
-        """Return the gain of each move, by element added, element dropped and colour; else minus infinity.
-
-        Where colours are inherited, there is one entry for the colour.
-        """
+        """Return the gains by element added, element dropped and colour (one if inherited)."""
         feasible = np.zeros((constraint.n, len(self.support)), dtype=bool)
         for grid in constraint.moves(self.support):
             assert isinstance(grid, SwapGrid)
@@ -130,7 +114,6 @@ class Colouring:
         return np.where(feasible[:, :, None], total, -np.inf)
 
     def apply(self, move: Recolouring) -> None:
-        """Make a move."""
         place = int(np.searchsorted(self.support, move.dropped))
         colour = self.colours[place]
         for part in self._parts:
@@ -149,7 +132,6 @@ class Colouring:
         return _finite(_gains(state, grid, budget))[:, :-1]
 
     def _additions(self, state: State, feasible: BoolArray, budget: Budget) -> FloatArray:
-        """Return what each newcomer would add, and each element of other colours."""
         addable: BoolArray = np.logical_or.reduce(feasible, axis=1)
         addable[self.support] = True
         addable[state.support] = False
@@ -161,7 +143,6 @@ class Colouring:
 
 
 def _gains(state: State, moves: MoveBatch, budget: Budget) -> FloatArray:
-    """Return the gains of moves, with looks at the clock between refits."""
     cheap = costs_little(state, moves)
     if cheap:
         return state.gains(moves)
@@ -174,10 +155,6 @@ def _finite(scores: FloatArray) -> FloatArray:
 
 
 def colour_weights(ratio: float, levels: int) -> FloatArray:
-    """Return the weights ``(1 + r/ℓ)^{i−1} / C(ℓ−1, i−1)`` of unions of i colours; the first is for none.
-
-    >>> colour_weights(1.0, 2)
-    array([0. , 1. , 1.5])
-    """
+    """Return the weights ``(1 + r/ℓ)^{i−1} / C(ℓ−1, i−1)`` of unions of i colours; the first is for none."""
     weights = [(1 + ratio / levels) ** (i - 1) / comb(levels - 1, i - 1) for i in range(1, levels + 1)]
     return np.array([0.0, *weights])

@@ -15,13 +15,11 @@ from swapwise.search.methods.base import Incumbent, SparseMethod
 from swapwise.search.methods.projection import Projection
 
 # Rounds end when this many in a row have led to no better set. Where merged sets have fewer elements than
-# there are samples, a set has almost always come back by then; elsewhere they may wander for long.
+# there are samples, a set has almost always come back by then; elsewhere sets may change for long.
 FRUITLESS = 10
 
 
 class MergeAndPrune(SparseMethod):
-    """What CoSaMP and GraSP share: merge, fit, prune, until that leads no further."""
-
     debias: bool
 
     @override
@@ -51,7 +49,7 @@ class MergeAndPrune(SparseMethod):
         best.restore()
 
     def _steepest(self, gradient: FloatArray, project: Projection, clock: Clock) -> IndexArray:
-        """Return two independent sets of longest gradients, the second of what the first left."""
+        # Two disjoint independent sets
         weights = element_norms2(self._objective, gradient)
         first = project.heaviest(weights, clock)
         weights[first] = 0.0
@@ -70,7 +68,7 @@ class CoSaMP(MergeAndPrune):
     The next gradient is that of the pruned coefficients, not of a refit on their set: this is the difference
     to ``"grasp"``. For least squares the gradient is the correlation with the residual, and this is CoSaMP as
     published; for other objectives it is GraSP without debiasing. With more merged columns than samples the
-    fit explains anything, and what is pruned says little.
+    fit explains anything, and pruning is nearly arbitrary.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Exhaustive search: every maximal independent set, for small problems and for tests."""
+"""Exhaustive search of every maximal independent set, for small problems and for tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from swapwise.override import override
 from swapwise.search.completion import COMPLETION
 from swapwise.search.methods.base import Method
 
-# Exhaustive search is for at most this many sets.
+# The most sets that exhaustive search accepts
 LARGEST_FAMILY = 1_000_000
 
 
@@ -56,7 +56,7 @@ class Exhaustive(Method):
     @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
         complete = self._constraint.is_complete
-        is_answer = complete(state.support)  # else any set is better that meets the lower limits
+        is_answer = complete(state.support)  # else any set that meets the lower limits is better
         for candidate in enumerate_sets(self._constraint, maximal=self._objective.monotone):
             budget.check()
             if not complete(candidate):
@@ -76,7 +76,7 @@ def enumerate_sets(constraint: Constraint, maximal: bool) -> Iterator[IndexArray
         yield from _enumerate_accessible(constraint, maximal)
         return
     largest = constraint.max_size()
-    # That all maximal sets are of one size is relied on only where it is known.
+    # Under assumptions, maximal sets may differ in size even if p is 1.
     one_size = maximal and constraint.p == 1 and not constraint.assumptions
     stack = [constraint.forced]
     while stack:
@@ -94,10 +94,7 @@ def enumerate_sets(constraint: Constraint, maximal: bool) -> Iterator[IndexArray
 
 
 def _enumerate_accessible(constraint: Constraint, maximal: bool) -> Iterator[IndexArray]:
-    """Yield every independent set, or every one that nothing can be added to, of a family of any kind.
-
-    Sets are grown one element at a time, in any order, so that most are come by more than once.
-    """
+    """Yield the sets of a family that is not hereditary, grown one element at a time in any order."""
     seen, stack = {constraint.forced.tobytes()}, [constraint.forced]
     while stack:
         chosen = stack.pop()
@@ -112,14 +109,7 @@ def _enumerate_accessible(constraint: Constraint, maximal: bool) -> Iterator[Ind
 
 
 def count_bound(constraint: Constraint, maximal: bool = True) -> int:
-    """Return a bound on the number of maximal independent sets, or of all of them, that hold the forced ones.
-
-    >>> from swapwise import Graphic, Uniform
-    >>> count_bound(Uniform(5, 2)), count_bound(Uniform(5, 2), maximal=False)
-    (10, 16)
-    >>> count_bound(Graphic([(0, 1), (1, 2), (2, 0)]))
-    3
-    """
+    """Return an upper bound on the number of (maximal) independent sets that hold the forced elements."""
     forced, tree = len(constraint.forced), constraint.laminar_tree()
     if tree is not None and not forced:
         by_size = _count_by_size(tree, complete=maximal)
@@ -132,9 +122,9 @@ def count_bound(constraint: Constraint, maximal: bool = True) -> int:
 
 
 def _count_by_size(tree: LaminarTree, complete: bool) -> list[int]:
-    """Return how many sets demand this many places and keep the limits, up to the largest number.
+    """Count sets of each number of places demanded within the limits, from the leaves of the tree up.
 
-    Of those that meet the lower limits, if only these are counted, that is their size. From the leaves up.
+    If ``complete``, only sets that meet the lower limits count, and the number is their size.
     """
     own = np.bincount(tree.leaf, minlength=len(tree.end)).tolist()
     capacity, at_least = tree.capacity.tolist(), tree.at_least.tolist()
@@ -151,7 +141,6 @@ def _count_by_size(tree: LaminarTree, complete: bool) -> list[int]:
 
 
 def _multiplied(left: list[int], right: list[int], degree: int) -> list[int]:
-    """Multiply two polynomials with whole coefficients of any size, up to a degree."""
     product = [0] * (min(len(left) + len(right) - 2, degree) + 1)
     for i, a in enumerate(left):
         for j, b in enumerate(right[: len(product) - i]):

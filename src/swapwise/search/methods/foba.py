@@ -1,4 +1,4 @@
-"""FoBa: forward selection that takes back what has become needless."""
+"""FoBa: forward selection with backward steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from swapwise.search.methods.base import Method, needs_coefficients
 from swapwise.search.methods.matching_pursuit import steepest_addition
 from swapwise.search.result import Status
 
-#: What steps that drop an element are called on the record
+#: The name of steps that drop an element on the record
 BACKWARD = "backward"
 
 
@@ -93,17 +93,17 @@ class ForwardBackward(Method):
                 best, value = state.support, state.value
                 yield list(trial)
                 trial.clear()
-            elif len(trial) == budget.moves:  # what follows would not fit in
+            elif len(trial) == budget.moves:  # a further step would exceed the limit
                 self.finished = Status.ITERATION_LIMIT
                 break
         if trial:
             state.apply(move_between(state.support, best))
 
     def _walk(self, state: State, budget: Budget, trial: Sequence[Step]) -> Iterator[Step]:
-        """Make the steps of the algorithm; ``trial`` has those since the best set, which may lead nowhere."""
+        """Make the steps of the algorithm; ``trial`` has those since the best set, which may be given up."""
         gains: list[float] = []  # of the last forward step to each size
         while True:
-            # Moves that are found on trial are not moves from the set on the record.
+            # Moves from a trial set are not moves from the set on the record, and must not be kept.
             found = self._addition(state, Budget(budget.clock) if trial else budget)
             before = state.value
             if found is None:
@@ -117,9 +117,8 @@ class ForwardBackward(Method):
             while (drop := self._cheapest_drop(state, budget)) and -drop.score <= self.nu * gains[-1]:
                 before = state.value
                 state.apply(drop.move)
-                if (
-                    before - state.value > self.nu * gains[-1]
-                ):  # scores may be wrong, and then it would not end
+                # With wrong scores, the algorithm would not end.
+                if before - state.value > self.nu * gains[-1]:
                     state.apply(drop.move.undone)
                     break
                 gains.pop()
@@ -135,7 +134,6 @@ class ForwardBackward(Method):
         return None if found is None else found.move
 
     def _cheapest_drop(self, state: State, budget: Budget) -> Found | None:
-        """Return the drop that loses least, None if all that is left is forced in; ties go to the first."""
         free = self._constraint.droppable(state.support)
         nothing = np.empty((len(free), 0), dtype=np.intp)
         return state.find_best([MoveList(nothing, free[:, None])], -np.inf, Budget(budget.clock))

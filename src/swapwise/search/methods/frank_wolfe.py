@@ -116,7 +116,6 @@ class FrankWolfe(SparseMethod):
         return FIRST_SHARE * float(np.linalg.norm(self._objective._fit(first)[1])) or 1.0
 
     def _best_atom(self, gradient: FloatArray, radius: float, budget: Budget) -> tuple[Atom, float]:
-        """Return the atom that is largest in the gradient, and what no atom exceeds there."""
         squares = element_norms2(self._objective, gradient)
         scale = float(squares.max(initial=0.0)) or 1.0
         found = self._constraint._max_weight_holding(self._constraint.forced, squares / scale, budget.clock)
@@ -126,7 +125,6 @@ class FrankWolfe(SparseMethod):
         return Atom(rows, values), radius * float(np.sqrt(scale * found.upper_bound))
 
     def _step(self, mean: Mean, best: Atom, value: float, gradient: FloatArray, top: float) -> bool:
-        """Move weight from the worst atom to the best one; return whether the value rose."""
         worst = mean.worst(gradient, top)
         direction = -mean.atoms[worst].on(mean.point)
         direction[best.rows] += best.values
@@ -151,36 +149,27 @@ class Atom(NamedTuple):
     values: FloatArray
 
     def on(self, like: FloatArray) -> FloatArray:
-        """Return the vector in the shape of ``coef``."""
         whole = np.zeros_like(like)
         whole[self.rows] = self.values
         return whole
 
 
 class Mean:
-    """A convex combination of atoms; at first of the zero vector alone.
-
-    >>> mean = Mean(np.zeros(2))
-    >>> atom = Atom(np.array([1]), np.array([2.0]))
-    >>> mean.shift(0, atom, 0.25, np.array([0.0, 2.0]))
-    >>> mean.point, mean.weights
-    (array([0. , 0.5]), [0.75, 0.25])
-    """
+    """A convex combination of atoms; at first of the zero vector alone."""
 
     def __init__(self, zero: FloatArray) -> None:
         self.point = zero
         self.atoms, self.weights = [Atom(np.empty(0, dtype=np.intp), zero[:0])], [1.0]
 
     def worst(self, gradient: FloatArray, scale: float) -> int:
-        """Return the number of the atom in use that is smallest in the gradient; ties go to the first.
+        """Return the index of the atom that is smallest in the gradient; ties go to the first.
 
-        Both ends of an exact line search are ties, so what counts as one is said by ``scale``.
+        Both ends of an exact line search are ties; ``scale`` sets the tolerance.
         """
         sizes = np.array([float((gradient[atom.rows] * atom.values).sum()) for atom in self.atoms])
         return int(np.argmax(sizes <= sizes.min() + EQUAL * scale))
 
     def shift(self, worst: int, best: Atom, weight: float, direction: FloatArray) -> None:
-        """Take weight from one atom and give it to a new one; ``direction`` is what lies between them."""
         self.point = self.point + weight * direction
         self.weights[worst] -= weight
         if self.weights[worst] <= LIGHTEST:

@@ -146,7 +146,6 @@ class CostBenefit(Method):
 
 
 def needs_budget(constraint: Constraint) -> str | None:
-    """Return what a constraint without a budget lacks, else None."""
     return None if constraint.shares is not None else f"a budget, such as a Knapsack, got {constraint!r}"
 
 

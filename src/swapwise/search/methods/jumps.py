@@ -1,4 +1,4 @@
-"""Sets in one jump, found by other means than moves: for methods and for starts."""
+"""Methods and starts that make one move, to a set found by other means than moves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from swapwise.search.rules import gains_of_additions
 
 
 class Jump(Method):
-    """One move to a set that is found by other means; nothing if the set is there already."""
+    """One move to a set that is found by other means; none if it is the current set."""
 
     @override
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
@@ -28,8 +28,7 @@ class Jump(Method):
             yield [Step(move, state.value)]
 
     @abstractmethod
-    def _target(self, state: State, budget: Budget) -> IndexArray:
-        """Return the set."""
+    def _target(self, state: State, budget: Budget) -> IndexArray: ...
 
 
 class Modular(Jump):
@@ -112,9 +111,7 @@ class BestSingleton(Jump):
         return self._constraint.extend(first, np.arange(self._constraint.n))
 
 
-class Given(Jump):
-    """A set that is worked out when the search begins, such as the rounding of a relaxation."""
-
+class ComputedSet(Jump):
     def __init__(self, name: str, find: Callable[[Budget], IndexArray]) -> None:
         self.name, self._find = name, find
 

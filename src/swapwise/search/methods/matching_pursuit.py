@@ -61,7 +61,6 @@ class OrthogonalMatchingPursuit(SparseMethod):
 
 
 def steepest_addition(state: SparseState, constraint: Constraint) -> Move | None:
-    """Return the addition with the longest gradient, None if no addition has one; ties go to the first."""
     moves = additions(constraint.addable(state.support))
     index, top = moves.best(np.where(moves.free, gradient_norms2(state), -np.inf)[:, None])
     return moves.move(index) if top > 0 else None

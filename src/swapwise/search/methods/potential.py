@@ -1,4 +1,4 @@
-"""Local search by a potential, which values what can be lost without much harm."""
+"""Local search by a potential, which also counts the values of subsets."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from swapwise.search.methods.colours import Colouring, colour_weights
 from swapwise.search.methods.greedy import Greedy
 from swapwise.search.rules import BestImprovement, Oblivious
 
-# Bases of up to this many elements have few enough subsets (256) to look at all of them, if the states at
-# these hold at most this many numbers together; and more colours than this are of no use.
+# For bases of up to this many elements, all subsets (256) are evaluated, if the states at these hold at most
+# this many numbers together. More colours than MOST_LEVELS are of no use.
 SMALL_BASE, MOST_NUMBERS, MOST_LEVELS = 8, 1 << 24, 10
 
 # The φ of :class:`Distorted`, with and without colours. None below 3/4 is ever needed without them, and none
@@ -40,7 +40,6 @@ class PotentialSearch(Method):
         return None if isinstance(constraint, Matroid) else f"a matroid, got {constraint!r}"
 
     def _phis(self, exact: bool) -> Sequence[float]:
-        """Return the parameters of the potentials to climb, one after the other."""
         raise NotImplementedError
 
     @override
@@ -58,7 +57,7 @@ class PotentialSearch(Method):
             self.details = {"levels": levels, "phi": phi}
 
     def _levels(self, rank: int) -> float:
-        """Return how many colours the potential has; infinity for all subsets."""
+        """Return the number of colours of the potential; infinity for all subsets."""
         if self._objective.layered(layers_of(1.0, rank)) is not None or rank <= self.levels:
             return inf
         numbers = self._objective.n * rank * 2.0**rank
@@ -68,8 +67,7 @@ class PotentialSearch(Method):
     def _climb(
         self, phi: float, base: IndexArray, levels: float, state: State, budget: Budget
     ) -> Iterator[IndexArray]:
-        """Climb to a local optimum of the potential and yield all bases on the way."""
-        # The steps that are kept if time runs out are those of the objective, not of the potential.
+        # A budget of its own: steps of the potential must not be kept as steps of the objective.
         own, tol = Budget(budget.clock), max(self._tol, ROUNDING)
         potential = self._objective.layered(layers_of(phi, len(base)))
         if potential is not None:
@@ -195,7 +193,6 @@ class Distorted(PotentialSearch):
 
 
 def as_levels(levels: int) -> int:
-    """Return a number of colours, or say what is wrong with it."""
     if not 1 <= as_count(levels, "levels") <= MOST_LEVELS:
         raise ValueError(f"levels must be from 1 to {MOST_LEVELS}, got {levels}")
     return levels
@@ -205,9 +202,6 @@ def layers_of(phi: float, rank: int) -> FloatArray:
     """Return ``∫₀¹ D(p) (1 − p)^i dp`` for i up to the rank, with ``D(p) = φ e^{φp}/(e^φ − 1)``.
 
     By the series ``φ/(e^φ − 1) Σ_k φ^k i!/(i + 1 + k)!``, all of whose terms are positive.
-
-    >>> layers_of(1.0, 2).round(4)  # 1, (e − 2)/(e − 1), (2e − 5)/(e − 1)
-    array([1.    , 0.418 , 0.2541])
     """
     index = np.arange(rank + 1)
     term, total, k = 1.0 / (index + 1.0), np.zeros(rank + 1), 0
@@ -221,7 +215,7 @@ def layers_of(phi: float, rank: int) -> FloatArray:
 def subset_weights(phi: float, rank: int) -> FloatArray:
     """Return ``∫₀¹ D(p) p^{s−1} (1 − p)^{rank−s} dp`` for subsets of s elements, 0 for none.
 
-    By Gauss–Legendre quadrature, exact up to rounding for the ranks that it is used for.
+    By Gauss–Legendre quadrature, exact up to rounding for ranks up to SMALL_BASE and MOST_LEVELS.
     """
     nodes, weights = np.polynomial.legendre.leggauss(64)
     p, density = (1 + nodes) / 2, weights / 2 * phi * np.exp(phi * (1 + nodes) / 2) / expm1(phi)

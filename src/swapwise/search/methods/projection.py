@@ -10,28 +10,20 @@ from swapwise.constraints.base import Constraint
 from swapwise.numerics import SUM
 from swapwise.objectives.base import SparseObjective, element_norms2, rows_of
 
-# Weights are known to this many parts of their leading binary digit.
+# Mantissas of weights are rounded to multiples of one over this.
 DIGITS = 2.0**40
 
 
 class Projection:
-    """The nearest coefficients whose elements are an independent set that holds what is forced in.
+    """The nearest coefficients whose elements are an independent set with the forced elements.
 
     The nearest keeps a set S of largest ``Σ_S ‖z_i‖²``, which is ``max_weight`` of the squares. Where that is
-    inexact, two numbers say by how much, over all projections so far (Hegde, Indyk and Schmidt 2015):
+    inexact, two numbers bound the error, over all projections so far (Hegde, Indyk and Schmidt 2015):
 
     - ``head``: the squares that are kept are at least this share of the most that could be;
     - ``tail``: the squares that are lost are at most this many times the least that could be.
 
-    Both are 1 for an exact projection; ``tail`` is infinite where it is not known that any are lost.
-
-    >>> from swapwise import LeastSquares, Partition
-    >>> objective, one_each = LeastSquares(np.eye(3), [1.0, 1.0, 1.0]), Partition(["a", "a", "b"], 1)
-    >>> project = Projection(objective, one_each)
-    >>> project(np.array([1.0, -2.0, 3.0]), Clock())
-    array([ 0., -2.,  3.])
-    >>> project.head, project.tail
-    (1.0, 1.0)
+    Both are 1 for an exact projection; ``tail`` is infinite where none may have to be lost.
     """
 
     def __init__(self, objective: SparseObjective, constraint: Constraint) -> None:
@@ -39,11 +31,9 @@ class Projection:
         self.head, self.tail = 1.0, 1.0
 
     def support(self, coef: FloatArray, clock: Clock) -> IndexArray:
-        """Return the elements of the nearest coefficients."""
         return self.heaviest(element_norms2(self._objective, coef), clock)
 
     def heaviest(self, weights: FloatArray, clock: Clock) -> IndexArray:
-        """Return a set of largest weight, given the squared length of each element's coefficients."""
         top = float(weights.max(initial=0.0))
         if top == np.inf:  # an exponential may have left the floats: such elements are longer than all others
             weights = np.isinf(weights).astype(np.float64)
@@ -55,11 +45,9 @@ class Projection:
         return found.support
 
     def __call__(self, coef: FloatArray, clock: Clock) -> FloatArray:
-        """Return the nearest coefficients."""
         return self.restrict(coef, self.support(coef, clock))
 
     def restrict(self, coef: FloatArray, support: IndexArray) -> FloatArray:
-        """Return coefficients with zeros outside of a set."""
         kept = np.zeros_like(coef)
         rows = rows_of(self._objective, support)
         kept[rows] = coef[rows]
@@ -74,7 +62,7 @@ class Projection:
 
 
 def without_rounding(weights: FloatArray) -> FloatArray:
-    """Return weights to about twelve digits: those that only rounding tells apart are ties.
+    """Return weights to about twelve digits, so that those that differ by rounding are ties.
 
     >>> bool(np.diff(without_rounding(np.array([0.3, 0.1 + 0.2])))[0])
     False

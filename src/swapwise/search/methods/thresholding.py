@@ -19,30 +19,29 @@ from swapwise.search.methods.base import Incumbent, SparseMethod, keep_set, know
 from swapwise.search.methods.projection import Projection
 from swapwise.search.result import Status
 
-# Rounds end after this many. Steps are halved no further than to this share of the first one, and doubled no
-# further than to this multiple of it where they lead nowhere.
+# The limit on rounds. Steps are halved down to SHORTEST times the first one, and doubled up to LONGEST times
+# it where they lead back to the same set.
 MOST_ROUNDS, SHORTEST, LONGEST = 1000, 1e-12, 1e3
 
-# Iterates stop moving when they move by no more than this share of their length.
+# Iterates have converged when they move by no more than this share of their length.
 STILL = 1e-8
 
-# Iterates of too long a step diverge: values this many times below zero are the end of that.
+# With too long a step iterates diverge: rounds end at values below minus this many times the scale.
 DIVERGED = 1e12
 
 
 class Thresholding(SparseMethod):
-    """What both kinds of hard thresholding share: the step η, and what its length proves.
+    """The step η of hard thresholding, and what its length proves.
 
     A set S is *fixed* for η if a step and its projection lead back to it: with w the best coefficients on S
-    and g the gradient there, no independent set has a larger sum of ``‖w_i + η g_i‖²``. Under any
-    constraint, with s the largest size and m_t the restricted strong concavity of u,
+    and g the gradient there, no independent set has a larger sum of ``‖w_i + η g_i‖²``. Under any constraint,
+    with s the largest size and m_t the restricted strong concavity of u,
 
         f(S) ≥ f(T) / (1 + (1/(m_2s η²) − m_2s) / m_s) ≥ m_2s² η² f(T)     for every independent set T
 
-    if ``η ≤ 1/m_2s``, and S is optimal for longer steps. Proof: concavity gives
-    ``f(T) ≤ f(S) + ‖g_{T∖S}‖²/2m − m ‖w_{S∖T}‖²/2`` with m = m_2s, as g vanishes on S; S is fixed, so
-    ``η² ‖g_{T∖S}‖² ≤ ‖w_{S∖T}‖²``; and ``‖w_S‖² ≤ 2 f(S) / m_s``. The second form is the first with
-    ``m_s ≥ m_2s``.
+    if ``η ≤ 1/m_2s``, and S is optimal for longer steps. Proof: concavity gives ``f(T) ≤ f(S) + ‖g_{T∖S}‖²/2m
+    − m ‖w_{S∖T}‖²/2`` with m = m_2s, as g vanishes on S; S is fixed, so ``η² ‖g_{T∖S}‖² ≤ ‖w_{S∖T}‖²``; and
+    ``‖w_S‖² ≤ 2 f(S) / m_s``. The second form is the first with ``m_s ≥ m_2s``.
 
     So the longest step for which the answer is fixed is on the record, as
     ``result.strategies[-1].details["step"]``: 0 if there is none, or if the search was cut short. Where
@@ -63,7 +62,6 @@ class Thresholding(SparseMethod):
         return lacks
 
     def _first_step(self, state: SparseState, project: Projection, budget: Budget) -> float:
-        """Return the step of all rounds, or of the first if it is adapted."""
         if self.step == "adaptive":
             first = project.support(state.gradient, budget.clock)
             keep_set(first, state.support, budget)
@@ -90,7 +88,7 @@ class HardThresholdingPursuit(Thresholding):
 
     ``S ← supp P(w + η ∇u(w))``, ``w ← argmax u on S``, until S stays. P is the projection onto the
     constraint, so that this is model-based in the sense of Baraniuk et al. under any constraint. The answer
-    is fixed for the step on the record, and what that proves is said in :class:`Thresholding`.
+    is fixed for the step on the record, see :class:`Thresholding` for what that proves.
 
     Parameters
     ----------
@@ -155,8 +153,6 @@ class HardThresholdingPursuit(Thresholding):
 
 
 class Iterate(NamedTuple):
-    """Coefficients on their way, the set that they were projected to, and u and its gradient there."""
-
     coef: FloatArray
     support: IndexArray
     value: float
@@ -237,15 +233,12 @@ class IterativeHardThresholding(Thresholding):
         self._end(state, project, budget.clock)
 
     def _taken(self, iterate: Iterate, support: IndexArray, coef: FloatArray, steps: _Steps) -> Iterate:
-        """Return the next iterate, or the same if the step has to be shorter."""
         with np.errstate(over="ignore", invalid="ignore"):  # too long a step may lead anywhere
             value, gradient = self._objective.value_and_gradient_at(coef)
         return Iterate(coef, support, value, gradient) if steps.accept(iterate, coef, value) else iterate
 
 
 class _Steps:
-    """Projected steps, and how long they are."""
-
     def __init__(self, length: float, adapts: bool, project: Projection) -> None:
         self._length, self._adapts, self._project = length, adapts, project
         self._shortest = SHORTEST * length
@@ -255,13 +248,11 @@ class _Steps:
         return self._length > self._shortest
 
     def ahead(self, iterate: Iterate, clock: Clock) -> tuple[IndexArray, FloatArray]:
-        """Return the set and the coefficients that a step leads to."""
         ahead = iterate.coef + self._length * iterate.gradient
         support = self._project.support(ahead, clock)
         return support, self._project.restrict(ahead, support)
 
     def accept(self, iterate: Iterate, coef: FloatArray, value: float) -> bool:
-        """Return whether a step is not too long, and adapt the length of the next one."""
         if not self._adapts:
             return True
         way = coef - iterate.coef
@@ -280,9 +271,9 @@ def _fit_of(state: SparseState) -> Iterate:
 
 
 def newton_step(state: SparseState, way: FloatArray) -> float:
-    """Return the step that is best along a direction, if u curves there as it does on average.
+    """Return the best step along ``way``, for the mean curvature of u there.
 
-    The direction is the gradient with some coordinates left out.
+    ``way`` is the gradient with some coordinates set to 0.
 
     >>> from swapwise import LeastSquares
     >>> state = LeastSquares(np.eye(3), [1.0, 3.0, 2.0]).start()
@@ -303,15 +294,9 @@ def newton_step(state: SparseState, way: FloatArray) -> float:
 def longest_step(state: SparseState, constraint: Constraint, project: Projection, clock: Clock) -> float:
     """Return the longest step for which a set is fixed; infinity if it is for all, 0 if for none.
 
-    A set T calls for ``η² ‖g_{T∖S}‖² ≤ ‖w_{S∖T}‖²``. Under a matroid exchanges of one element say it all.
-    Elsewhere they give a step that may be too long; the set that its projection leads to says which one is at
-    most possible, and so on (Dinkelbach's method, which takes a few projections).
-
-    >>> from swapwise import LeastSquares, Uniform
-    >>> objective, one_of_two = LeastSquares(np.eye(2), [3.0, 2.0]), Uniform(2, 1)
-    >>> project = Projection(objective, one_of_two)
-    >>> round(longest_step(objective.start([0]), one_of_two, project, Clock()), 6)
-    9.75
+    A set T is better unless ``η² ‖g_{T∖S}‖² ≤ ‖w_{S∖T}‖²``. Under a matroid exchanges of one element suffice.
+    Elsewhere they give a step that may be too long; the set that its projection leads to bounds the step, and
+    so on (Dinkelbach's method, which takes a few projections).
     """
     coef2, gradient2 = coef_norms2(state), gradient_norms2(state)
     moves = MoveList.joined(constraint.cheapest_drops(state.support, coef2))
