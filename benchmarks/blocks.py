@@ -77,7 +77,7 @@ def groups(model: str, samples: int, features: int, width: int, size: int, seed:
     eta = X[:, is_true] @ rng.standard_normal(size * width)
     if model == "linear":
         y = eta + 3 * rng.standard_normal(samples)
-        objective: sw.SparseObjective = sw.GroupLeastSquares(X - X.mean(axis=0), y - y.mean(), labels)
+        objective: sw.SparseObjective = sw.LeastSquares(X - X.mean(axis=0), y - y.mean(), groups=labels)
         kind: Any = sw.SparseRegressor
     else:
         y = (rng.random(samples) < 1 / (1 + np.exp(-eta / 2))).astype(float)

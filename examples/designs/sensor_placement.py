@@ -39,7 +39,7 @@ print(f"{(scale[:SENSORS] ** 2).sum() / (scale**2).sum():.0%} of the variance is
 # decomposition keeps all inner products in 64 rows.
 
 rows = np.linalg.qr(images, mode="r")
-reconstruction = sw.GroupLeastSquares(
+reconstruction = sw.LeastSquares(
     np.kron(np.eye(SENSORS), rows),
     (rows @ modes).T.ravel(),
     groups=np.tile(np.arange(64), SENSORS),

@@ -32,7 +32,6 @@ from swapwise.objectives.custom.objective import CustomObjective
 from swapwise.objectives.custom.set_function import CustomSetFunction
 from swapwise.objectives.facility_location import FacilityLocation
 from swapwise.objectives.glm import Gamma, Logistic, Multinomial, NegativeBinomial, Poisson
-from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.linear import Linear
 from swapwise.search import methods
@@ -95,7 +94,6 @@ __all__ = [
     "GaussianGraph",
     "GaussianGraphCV",
     "Graphic",
-    "GroupLeastSquares",
     "Guarantee",
     "Hierarchy",
     "IndependenceSystem",

@@ -1,4 +1,4 @@
-"""Checks of what users hand in; every message says what was expected and what was given."""
+"""Checks of arguments; every message names what was expected and what was given."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ BoolArray = NDArray[np.bool_]
 # Entries within these bounds have squares, and products of squares, that stay finite and positive.
 SMALLEST, LARGEST = 1e-70, 1e70
 
-# Names per message: more of them would not tell more.
+# Names per message.
 MOST_NAMES = 5
 
 _unwarned = ContextVar("unwarned", default=False)
 
 
 def as_count(value: Any, name: str) -> int:
-    """Return ``value`` as a non-negative integer, or say why it is none."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be a non-negative integer, got {value!r}")
     try:
@@ -68,7 +67,6 @@ def as_elements(elements: Iterable[int], n: int, name: str = "the set") -> Index
 
 
 def as_vector(values: ArrayLike, length: int | None, name: str, *, non_negative: bool = False) -> FloatArray:
-    """Return a finite one-dimensional float array of the wanted length."""
     vector = _as_float(values, name)
     if vector.ndim != 1:
         hint = f"; try np.ravel({name})" if vector.ndim == 2 and 1 in vector.shape else ""
@@ -109,7 +107,6 @@ def as_matrix(
     *,
     finite: bool = True,
 ) -> FloatArray:
-    """Return a two-dimensional float array, and see to it that it is finite unless that is done elsewhere."""
     if hasattr(values, "tocsr"):
         raise TypeError(f"{name} must be a dense matrix, got a sparse one; try {name}.toarray()")
     matrix = _as_float(values, name)
@@ -121,7 +118,6 @@ def as_matrix(
 
 
 def as_real(value: Any, name: str, *, positive: bool = False) -> float:
-    """Return a finite number that is not negative (or, if asked, positive)."""
     wanted = "a positive number" if positive else "a non-negative number"
     if isinstance(value, (str, bool, np.bool_)):
         raise TypeError(f"{name} must be {wanted}, got {value!r}")
@@ -135,7 +131,6 @@ def as_real(value: Any, name: str, *, positive: bool = False) -> float:
 
 
 def as_time_limit(value: Any) -> float | None:
-    """Return a limit in seconds; None and infinity mean that there is none."""
     if value is None or (isinstance(value, float) and value == np.inf):
         return None
     return as_real(value, "time_limit")
@@ -143,7 +138,7 @@ def as_time_limit(value: Any) -> float | None:
 
 @contextmanager
 def unwarned() -> Iterator[None]:
-    """Let nothing warn within: for values that no user asked for, such as that of all elements together."""
+    """Suppress the package's own warnings within: for fits that the user did not ask for."""
     token = _unwarned.set(True)
     try:
         yield
@@ -152,9 +147,9 @@ def unwarned() -> Iterator[None]:
 
 
 def warn(message: str, category: type[Warning] = UserWarning, *, always: bool = False) -> bool:
-    """Warn, and point at the line outside this package that led here; return whether it was said.
+    """Warn at the line outside this package that led here; return whether a warning was given.
 
-    ``always`` is for what holds whichever set is looked at: it is said within :func:`unwarned`, too.
+    ``always`` is for warnings that hold for every set: they are given within :func:`unwarned`, too.
     """
     if _unwarned.get() and not always:
         return False
@@ -166,17 +161,11 @@ def warn(message: str, category: type[Warning] = UserWarning, *, always: bool = 
 
 
 def some_of(words: Sequence[str]) -> str:
-    """Return the first of some words, and how many more there are.
-
-    >>> some_of(list("abcdefg"))
-    'a, b, c, d, e and 2 more'
-    """
     more = len(words) - MOST_NAMES
     return ", ".join(words[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def is_number(value: Any) -> bool:
-    """Tell numbers, and arrays of no dimension that hold one, from everything else."""
     if isinstance(value, numbers.Real):
         return True
     is_scalar_array = getattr(value, "shape", None) == ()
@@ -184,7 +173,6 @@ def is_number(value: Any) -> bool:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a label or name is None, NaN or another marker of a missing value."""
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):
@@ -203,13 +191,7 @@ def _as_float(values: ArrayLike, name: str) -> FloatArray:
 
 
 def require_unmasked(values: Any, name: str) -> None:
-    """Refuse arrays with masked entries, whose masks NumPy would forget.
-
-    >>> require_unmasked(np.ma.masked_less([1.0, -1.0, 3.0], 0.0), "y")
-    Traceback (most recent call last):
-    ...
-    ValueError: y must have no masked entries, got 1; fill them in (y.filled(...)), or leave them out
-    """
+    """Refuse arrays with masked entries, whose masks NumPy would ignore."""
     masked = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
     if masked:
         raise ValueError(
@@ -219,7 +201,6 @@ def require_unmasked(values: Any, name: str) -> None:
 
 
 def require_finite(array: NDArray[Any], name: str) -> None:
-    """Say which entry of an array is not finite, if one is not."""
     # The sum is finite only if every entry is (or if huge entries overflow): one fast pass decides.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(array.sum()):
@@ -232,7 +213,7 @@ def require_finite(array: NDArray[Any], name: str) -> None:
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """Return a source of randomness; None is 0, so that the same call gives the same answer."""
+    """Return a random generator; None is the seed 0, so that the same call gives the same answer."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(np.iinfo(np.int32).max)
     try:
@@ -246,9 +227,9 @@ def as_generator(random_state: Any) -> np.random.Generator:
 def require_scale(
     sizes: FloatArray, name: str, largest_entries: Callable[[IndexArray], FloatArray] | None = None
 ) -> None:
-    """Refuse numbers whose squares leave floating point; squares that have left it count as too large.
+    """Refuse numbers whose squares overflow or underflow; squares that have done so count as too large.
 
-    ``sizes`` are largest entries, or root mean squares if ``largest_entries`` tells those.
+    ``sizes`` are largest entries, or root mean squares if ``largest_entries`` returns those.
     """
     outside = np.flatnonzero(~((sizes > SMALLEST) & (sizes < LARGEST)))
     if not len(outside):

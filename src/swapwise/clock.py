@@ -1,4 +1,4 @@
-"""What ends a search: limits on time and moves, and Ctrl-C, also while other libraries compute."""
+"""Limits on time and moves, and Ctrl-C during calls of other libraries."""
 
 from __future__ import annotations
 
@@ -22,55 +22,37 @@ class OutOfTime(Exception):
 
 
 class Clock:
-    """A stopwatch with an optional limit.
-
-    >>> Clock().left(), Clock(0.0).is_over
-    (inf, True)
-    """
-
     def __init__(self, time_limit: float | None = None) -> None:
         self._begin = perf_counter()
         self._limit = time_limit
 
     def seconds(self) -> float:
-        """Return the seconds since the start."""
         return perf_counter() - self._begin
 
     def left(self) -> float:
-        """Return the seconds until the limit, 0 beyond it; infinity if there is none."""
+        """The seconds until the limit, 0 beyond it; infinity if there is none."""
         return float("inf") if self._limit is None else max(0.0, self._limit - self.seconds())
 
     @property
     def is_over(self) -> bool:
-        """Whether the limit is reached."""
         return self._limit is not None and self.seconds() >= self._limit
 
     def check(self) -> None:
-        """Raise :class:`OutOfTime` when the limit is reached."""
         if self.is_over:
             raise OutOfTime
 
     def after(self, seconds: float) -> Clock:
-        """Return a clock with as much time left, on which this many seconds have passed already.
-
-        >>> Clock().after(5.0).seconds() >= 5.0
-        True
-        """
+        """A clock with as much time left, on which this many seconds have passed already."""
         later = Clock(None if self._limit is None else self.left() + seconds)
         later._begin -= seconds
         return later
 
     def share(self, part: float) -> Clock:
-        """Return a clock that ends after a part of the time that is left.
-
-        >>> Clock(2.0).share(0.5).left() <= 1.0
-        True
-        """
         return Clock(None if self._limit is None else part * self.left())
 
 
 class Budget:
-    """A clock, the number of moves left, and the best that an unfinished round has found.
+    """A clock, the number of moves left, and the best steps of an unfinished round.
 
     >>> from swapwise.moves import Move
     >>> budget = Budget(Clock(), moves=3)
@@ -87,30 +69,26 @@ class Budget:
         self._gain = -np.inf
 
     def check(self) -> None:
-        """Raise :class:`OutOfTime` when the time limit is reached."""
         self.clock.check()
 
     def most(self, moves: int) -> int:
-        """Return how many of some moves may still be made."""
         return moves if self.moves is None else min(moves, self.moves)
 
     def spend(self, moves: int) -> None:
-        """Count moves that were made."""
         if self.moves is not None:
             self.moves -= moves
         self.forget()
 
     def keep(self, steps: Sequence[Step], gain: float) -> None:
-        """Keep steps that lead to a better set, for a search that is cut short; the best are kept."""
+        """Keep steps that gain the most so far, for a search that is interrupted."""
         if gain > self._gain:
             self.kept, self._gain = list(steps), gain
 
     def forget(self) -> None:
-        """Forget what was kept: the round is over."""
         self.kept, self._gain = [], -np.inf
 
     def pieces(self, batches: Iterable[MoveBatch], are_cheap: bool) -> Iterator[MoveBatch]:
-        """Yield batches, cut small unless they are cheap to score, with a look at the clock before each."""
+        """Yield batches, in small pieces unless they are cheap to score, and check the clock before each."""
         for batch in batches:
             if are_cheap:
                 self.check()
@@ -129,26 +107,23 @@ class Budget:
 # (After an interrupted `join`, Python 3.11 takes a thread that is running for one that has ended.)
 _computing: list[Event] = []
 
-# Seconds that they are given when Python ends: as many as a program has in its first turn in a thread. HiGHS
-# hears the signal, too, and most often stops at once; on a busy machine it may take a few seconds.
+# Seconds to wait for each when Python exits: as many as a program has in its first turn in a thread. HiGHS
+# handles the signal, too, and most often stops at once; on a busy machine it may take a few seconds.
 GRACE = 10.0
 
 
 @atexit.register
 def _wait_for_threads() -> None:
-    """Wait a moment: a thread that comes back from C++ while Python shuts down would abort the process."""
+    # A thread that returns from C++ while Python shuts down would abort the process.
     for done in _computing:
         done.wait(GRACE)
 
 
 def while_listening(work: Callable[[], Any]) -> Any:
-    """Return what ``work`` returns, done in a thread while this one listens for Ctrl-C.
+    """Run ``work`` in a thread, while this one handles Ctrl-C, and return its answer.
 
-    For long calls of compiled libraries that hear no signals but let other threads run, such as HiGHS and
-    LAPACK. After an interrupt they are no longer waited for, but run on to their end.
-
-    >>> while_listening(lambda: 6 * 7)
-    42
+    For long calls of compiled libraries that ignore signals but let other threads run, such as HiGHS and
+    LAPACK. After an interrupt they run on to their end, and nothing waits for them.
     """
     answers: list[Any] = []
     errors: list[BaseException] = []
@@ -164,9 +139,9 @@ def while_listening(work: Callable[[], Any]) -> Any:
     done = Event()
     _computing.append(done)
     Thread(target=run, daemon=True).start()
-    while not done.wait(0.1):  # in short turns: on some systems a wait without end hears no signal
+    while not done.wait(0.1):  # with a timeout: on some systems an endless wait blocks signals
         pass
-    _computing.remove(done)  # left there by an interrupt
+    _computing.remove(done)  # an interrupt leaves it in the list
     if errors:
         raise errors[0]
     return answers[0]

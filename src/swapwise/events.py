@@ -1,4 +1,4 @@
-"""Progress of long computations, passed to a subscriber: rounds of a search, passes over the data."""
+"""Progress of long computations, reported to a subscriber: rounds of a search, passes over the data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def notify(**progress: float) -> None:
 
 @contextmanager
 def subscribe(subscriber: Subscriber) -> Iterator[None]:
-    """Pass all that is reported within to a subscriber.
+    """Call ``subscriber`` with all progress that is reported within.
 
     >>> with subscribe(print):
     ...     notify(passes=1)

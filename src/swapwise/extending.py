@@ -1,4 +1,4 @@
-"""What those who write an objective, a constraint or a method of their own build with."""
+"""States, moves and records, for objectives, constraints and methods of your own."""
 
 from swapwise.certify.history import ProofEvent
 from swapwise.constraints.base import MaxWeight

@@ -11,14 +11,7 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that it is there in whole or, if something happens, as it was before.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_atomically(Path(folder) / "a", b"text")
-    ...     os.listdir(folder)
-    ['a']
-    """
+    """Write a file so that it is there in whole or, after a failure, as it was before."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with _unfinished(path, data) as unfinished:
         if path.exists():
@@ -27,14 +20,9 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_new(path: Path, data: bytes) -> Path:
-    """Write a file in whole under a name that nothing has, and return that: the given one, or a numbered one.
+    """Write a file in whole under a free name, and return that: ``path``, or a numbered one.
 
-    Of several processes that want the same name each gets one of its own.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [write_new(Path(folder) / "a.txt", b"text").name for _ in range(2)]
-    ['a.txt', 'a-2.txt']
+    Several processes that want the same name get one each.
     """
     with _unfinished(path, data) as unfinished:
         free, number = path, 1
@@ -47,13 +35,7 @@ def write_new(path: Path, data: bytes) -> Path:
 def make_empty(folder: Path, name: str = "") -> Path:
     """Make an empty file in a folder, under a name that cannot be guessed, and return its path.
 
-    Someone who could guess the name could put a symbolic link there, and what is written would go to where it
-    leads.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     make_empty(Path(folder), "a").suffix
-    '.unfinished'
+    With a guessed name, someone could put a symbolic link there and redirect what is written.
     """
     while True:
         path = folder / f".{name[:40]}.{secrets.token_hex(8)}.unfinished"  # names must not grow too long
@@ -66,20 +48,20 @@ def make_empty(folder: Path, name: str = "") -> Path:
 
 @contextmanager
 def _unfinished(path: Path, data: bytes) -> Iterator[Path]:
-    """Yield a file beside a path that holds what is to be there; it is gone afterwards."""
+    """Yield a temporary file beside a path that holds its future content; it is removed afterwards."""
     unfinished = make_empty(path.parent, path.name)
     try:
         with open(unfinished, "wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())  # else the new name may be on disk before what it names
+            os.fsync(file.fileno())  # else the new name may be on disk before the content
         yield unfinished
     finally:
         unfinished.unlink(missing_ok=True)
 
 
 def _named(file: Path, name: Path) -> bool:
-    """Give a file a name, unless something has it; return whether it has it now."""
+    """Give a file a name that is free; return False if it is taken."""
     try:
         os.link(file, name)
     except FileExistsError:

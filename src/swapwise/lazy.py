@@ -6,15 +6,9 @@ from typing import Any
 
 
 def lazily(package: str, homes: dict[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package whose names are at home in modules below it.
+    """Return the ``__getattr__`` of a package; ``homes`` maps its names to modules below it.
 
     A module itself has an empty home.
-
-    >>> find = lazily("swapwise", {"Uniform": "constraints.uniform", "paper": ""})
-    >>> find("Uniform")
-    <class 'swapwise.constraints.uniform.Uniform'>
-    >>> find("paper")
-    <module 'swapwise.paper' from ...>
     """
 
     def find(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The one entry point: checks, plans, runs."""
+"""The one entry point: it checks, plans and runs."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def maximize(
     Parameters
     ----------
     objective : SetFunction
-        What is maximised, for instance ``LeastSquares(X, y)``.
+        The function to maximise, for instance ``LeastSquares(X, y)``.
     constraint : Constraint
-        Where the answer lies, for instance ``Partition(labels, 3)``.
+        The family of allowed sets, for instance ``Partition(labels, 3)``.
     method : str, pivot rule or method
         Local search by ``"oblivious"``, ``"semi-oblivious"`` or ``"non-oblivious"``, also as rule objects,
         such as ``NonOblivious(smoothness="global")``. Or another method: ``"greedy"``,
@@ -64,7 +64,7 @@ def maximize(
         power of q (2q for intersections of general matroids): begin with ``start="greedy"``, so that
         they are not spent on what q = 1 does as well. For local search.
     start : str, method or independent set
-        ``"auto"`` is the best this library knows for the problem at hand: working sets for ``LeastSquares``
+        ``"auto"`` is what works best for the kind of problem: working sets for ``LeastSquares``
         with many columns, rounds of second-order models for the other likelihoods with one coefficient per
         element, else a greedy or an empty start. ``"empty"`` is the start of the paper's Algorithm 2, and
         ``"arbitrary"`` (a maximal set in index order) of Algorithms 1, 3 and 4. Further ``"greedy"``,
@@ -72,7 +72,7 @@ def maximize(
         fractional set, for objectives with a strong-concavity margin), ``"model"`` (working sets or
         second-order models in any case), the answer of any other method (its name, or an object with
         options), or any independent set, such as the result of another search. For local search; other
-        methods begin at the empty set, or at what is forced in.
+        methods begin at the empty set, or at the elements that are forced in.
     max_iter : int, optional
         Largest number of moves, the paper's T, after a start that was given by name; each new best set of an
         exhaustive search counts as one.

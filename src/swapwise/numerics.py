@@ -1,7 +1,7 @@
 """The tolerances that values, gains and proofs share: one place, so that no two of them disagree.
 
-All are relative. Double precision rounds to 1e-16; what a sum, a factorisation or two answers to the same
-question may differ by is stated here once.
+All are relative. Double precision rounds to 1e-16; the errors of sums and factorisations, and the differences
+between two answers to the same question, are bounded here once.
 """
 
 # A sum of some dozens of numbers is off by no more than this.
@@ -20,7 +20,7 @@ EQUAL = 1e-9
 # rounding: a few hundred units in the last place.
 CONSTANT = 1e-13
 
-# How far a column of numbers is known, relative to its length: the one convention for collinear columns. If
+# The relative precision of a column of numbers: the one convention for collinear columns. If
 # columns are only known up to ε of their lengths, a fit loses ``ε² ‖a_j‖² w_j²`` per coefficient, on average
 # over the errors. This is a ridge, far too small to be seen where columns are independent, and it decides
 # what nearly collinear ones explain: a direction of relative length d counts by ``d² / (d² + ε²)``. No column

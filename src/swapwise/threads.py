@@ -1,4 +1,4 @@
-"""How many threads small linear algebra and kernels may use."""
+"""The number of threads of small linear algebra and of kernels."""
 
 from __future__ import annotations
 
@@ -25,19 +25,12 @@ _kernel_threads: ContextVar[int | None] = ContextVar("kernel_threads", default=N
 
 
 def few_threads(n: int) -> AbstractContextManager[Any]:
-    """Return a context in which matrices of size n are factored without needless threads."""
     if not ONE_THREAD_ANYWAY < n <= ONE_THREAD_UP_TO:
         return nullcontext()
     return _one_thread()
 
 
 def product(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the product of two matrices, without needless threads.
-
-    >>> product(np.eye(2), np.ones((2, 3)))
-    array([[1., 1., 1.],
-           [1., 1., 1.]])
-    """
     is_small = first.size * second.shape[1] < PRODUCT_WORTH_THREADS
     with _one_thread() if is_small else nullcontext():
         found: NDArray[np.float64] = first @ second
@@ -46,7 +39,7 @@ def product(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Limit BLAS to one thread in the whole process, until the last that asked for it is done."""
+    """Limit BLAS to one thread in the whole process, until the last such context ends."""
     with _limited.lock:
         if _limited.count == 0:
             _limited.limits = _controller().limit(limits=1, user_api="blas")
@@ -61,8 +54,6 @@ def _one_thread() -> Iterator[None]:
 
 
 class _Limited:
-    """How many threads want BLAS to use one thread, and what it is to use afterwards."""
-
     def __init__(self) -> None:
         self.lock = Lock()
         self.count = 0
@@ -73,8 +64,7 @@ _limited = _Limited()
 
 
 @cache
-def _controller() -> Any:
-    """Return what knows the libraries of linear algebra; to look for them takes milliseconds."""
+def _controller() -> Any:  # cached: finding the libraries takes milliseconds
     import scipy.linalg  # noqa: F401  so that its libraries are among them
     from threadpoolctl import ThreadpoolController
 
@@ -83,12 +73,6 @@ def _controller() -> Any:
 
 @contextmanager
 def kernel_threads(n: int) -> Iterator[None]:
-    """Have kernels that are called in this context use n threads.
-
-    >>> with kernel_threads(3):
-    ...     n_kernel_threads()
-    3
-    """
     token = _kernel_threads.set(n)
     try:
         yield
@@ -97,10 +81,10 @@ def kernel_threads(n: int) -> Iterator[None]:
 
 
 def n_kernel_threads() -> int:
-    """Return how many threads a kernel may use: those it was given, or else all cores of this process.
+    """Return the number of threads of a kernel: that of :func:`kernel_threads`, or all cores of this process.
 
-    ``OMP_NUM_THREADS`` goes before the number of cores: the workers of joblib and Dask have it set, so that
-    together they do not use more threads than there are cores.
+    ``OMP_NUM_THREADS`` takes precedence over the number of cores: the workers of joblib and Dask have it set,
+    so that together they do not use more threads than there are cores.
     """
     limit = _kernel_threads.get()
     if limit is None:
@@ -111,7 +95,7 @@ def n_kernel_threads() -> int:
 
 @cache
 def _n_cores() -> int:
-    """Return how many cores this process may use, as its container or batch system has it."""
+    """The number of cores that this process may use, as its container or batch system limits it."""
     from joblib import cpu_count
 
     return int(cpu_count())

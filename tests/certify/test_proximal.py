@@ -48,7 +48,7 @@ def poisson(random):
 def grouped(random):
     X = design(random, n=12)
     y = X[:, :3].sum(axis=1) + random.standard_normal(40)
-    return sw.GroupLeastSquares(X, y, groups=[0, 1, 2, 3, 0, 1, 4, 5, 6, 7, 7, 7], ridge=0.1)
+    return sw.LeastSquares(X, y, groups=[0, 1, 2, 3, 0, 1, 4, 5, 6, 7, 7, 7], ridge=0.1)
 
 
 def logistic_groups(random):

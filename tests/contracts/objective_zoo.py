@@ -22,7 +22,6 @@ from swapwise import (
     CustomSetFunction,
     FacilityLocation,
     Gamma,
-    GroupLeastSquares,
     LeastSquares,
     Linear,
     Logistic,
@@ -190,7 +189,7 @@ def generalized_linear(
     if kind is Gamma:
         y = [0.5 + value for value in y]
     options: dict[str, object] = {"ridge": draw(st.sampled_from([0.05, 0.5]))}
-    if kind is not GroupLeastSquares:
+    if kind is not LeastSquares:
         options["fit_intercept"] = draw(st.booleans())
     if kind in (Logistic, Poisson, Gamma, NegativeBinomial):
         options["offset"] = draw(st.none() | simple_numbers(samples))
@@ -208,7 +207,7 @@ def several_coefficients() -> st.SearchStrategy[SetFunction]:
         generalized_linear(Logistic, grouped=True),
         generalized_linear(Multinomial, grouped=False),
         generalized_linear(Multinomial, grouped=True),
-        generalized_linear(GroupLeastSquares, grouped=True),
+        generalized_linear(LeastSquares, grouped=True),
     )
 
 

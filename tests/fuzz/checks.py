@@ -150,7 +150,7 @@ def some_options(truth: Truth) -> dict[str, Any]:
         others = ["greedy", "random-residual-greedy", "modular", "random", "exhaustive"]
         return {"method": str(random.choice(others))}
     starts = ["empty", "arbitrary", "greedy", "modular", "best-singleton", "model"]
-    if isinstance(f, sw.LeastSquares) and random.random() < 0.2:
+    if isinstance(f, sw.LeastSquares) and f.groups is None and random.random() < 0.2:
         starts = ["relaxation"]
     return {
         "method": str(random.choice(["oblivious", "oblivious", "semi-oblivious", "non-oblivious"])),

@@ -136,8 +136,8 @@ def group_least_squares(random: Random, n: int, edges: Edges) -> Objective:
     groups = [*range(n), *random.integers(0, n, 2).tolist()]
     ridge, weight = _some_ridge(random, [0.0, 0.0, 1e-6, 0.3]), some_weights(random, len(y))
     return Objective(
-        "GroupLeastSquares",
-        lambda: sw.GroupLeastSquares(X, y, groups, ridge, weight),
+        "LeastSquares with groups",
+        lambda: sw.LeastSquares(X, y, ridge, weight, groups=groups),
         f"{what}, ridge {ridge:g}{'' if weight is None else ', weights'}",
         regression=Regression(X, y, ridge, weight, _members(groups, n)),
     )

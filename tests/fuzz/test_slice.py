@@ -106,7 +106,7 @@ def test_regular_problems_are_proven():
         for f in (
             sw.LeastSquares(X, y),
             sw.Logistic(X, y > 0),
-            sw.GroupLeastSquares(X, y, np.arange(8) // 2),
+            sw.LeastSquares(X, y, groups=np.arange(8) // 2),
         ):
             optimal += sw.exact(f, sw.Uniform(f.n, 3), time_limit=5).status == "OPTIMAL"
     assert optimal == 60

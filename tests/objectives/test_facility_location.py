@@ -38,9 +38,11 @@ def test_swaps_need_no_refit(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_clients_who_lost_someone_are_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     state = FacilityLocation([[5, 4, 1], [1, 4, 5], [5, 1, 4]]).start([0, 1, 2])
     asked = []
-    offer = state._offer
+    offer = state._update_best
     monkeypatch.setattr(
-        state, "_offer", lambda elements, clients: asked.append(clients.tolist()) or offer(elements, clients)
+        state,
+        "_update_best",
+        lambda elements, clients: asked.append(clients.tolist()) or offer(elements, clients),
     )
     state.apply(Move(dropped=(1,)))
     assert asked[0] == [0, 1]

@@ -62,8 +62,8 @@ def test_margins_too_many_for_a_linear_program_are_bounded_by_a_perfect_predicti
     ):
         monkeypatch.setattr(suprema, "MOST_NUMBERS", 10**9)
         assert objective.margins(np.array([0])) is not None
-        for module in ("glm.likelihood", "ising.objective"):
-            monkeypatch.setattr(f"swapwise.objectives.{module}.MOST_NUMBERS", 0)
+        for module in ("objectives.glm.likelihood", "graphs.ising.objective"):
+            monkeypatch.setattr(f"swapwise.{module}.MOST_NUMBERS", 0)
         assert objective.margins(np.array([0])) is None
         monkeypatch.undo()
 

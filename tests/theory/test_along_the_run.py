@@ -60,8 +60,8 @@ def some_objective(rng):
         lambda: sw.LeastSquares(X, y + 0.1, ridge=ridge),
         lambda: sw.LeastSquares(X, y + 0.1, ridge=ridge),
         lambda: sw.LeastSquares(near, rng.choice([1.0, 1.1, 1.4], 6)),
-        lambda: sw.GroupLeastSquares(
-            np.hstack([X, X[:, ::-1] ** 2]), y + 0.1, [*range(6), *range(6)], ridge=ridge
+        lambda: sw.LeastSquares(
+            np.hstack([X, X[:, ::-1] ** 2]), y + 0.1, groups=[*range(6), *range(6)], ridge=ridge
         ),
         lambda: sw.Logistic(rng.standard_normal((20, 6)), np.arange(20) % 3 > 0, ridge=0.1 + ridge),
         lambda: sw.Coverage([rng.permutation(8)[: rng.integers(5)].tolist() for _ in range(6)]),

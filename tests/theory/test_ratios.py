@@ -72,7 +72,7 @@ def test_eigenvalues_are_on_the_safe_side_for_groups_and_likelihoods(seed):
     """M_1 is the largest eigenvalue of an element's block, or above it."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((20, 8))
-    groups = sw.GroupLeastSquares(X, rng.standard_normal(20), list("aabbbcdd"), ridge=1.0)
+    groups = sw.LeastSquares(X, rng.standard_normal(20), groups=list("aabbbcdd"), ridge=1.0)
     for objective in (groups, sw.Logistic(X[:, :5], X[:, 0] > 0.3, ridge=0.2)):
         exact = submodularity_ratios(objective, 2)
         bound = SubmodularityRatios.by_eigenvalues(restricted_constants(objective, 2, 1))

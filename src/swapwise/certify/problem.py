@@ -13,7 +13,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.objectives.base import SparseObjective, rows_of
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
-from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.least_squares.objective import is_by_column
 from swapwise.objectives.quadratic import Quadratic
 from swapwise.theory.diagonal import proportional_diagonal
 
@@ -66,13 +66,13 @@ class RestrictedProblem:
             H / np.outer(scale, scale),
             slope / scale.reshape(-1, *(1,) * (slope.ndim - 1)),
             objective.scale,
-            objective.copies()[kept] if isinstance(objective, LeastSquares) else None,
+            objective.copies()[kept] if is_by_column(objective) else None,
             None if objective.groups is None else objective.groups.restricted(kept),
             _scaled_bounds(objective, rows, scale),
         )
         diagonal = shift_of(products, partial(_dependencies, objective, kept), clock)
         ties = None
-        if isinstance(objective, LeastSquares) and not diagonal.all():
+        if is_by_column(objective) and not diagonal.all():
             ties = Ties.of(objective, kept, scale)
         return RestrictedProblem(products, diagonal, elements, self.n_whole, ties)
 

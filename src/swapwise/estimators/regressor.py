@@ -19,7 +19,6 @@ from swapwise.estimators.frames import require_numeric_target
 from swapwise.estimators.parameters import KW_ONLY, parameter, with_parameters
 from swapwise.estimators.sample import Sample
 from swapwise.objectives.base import SparseObjective
-from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.override import override
 from swapwise.search.result import SearchResult
@@ -127,12 +126,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
             bounds = self._bounds(X)
             if groups is None:
                 return LeastSquares.of_design(X, self._penalty(), bounds)
-            if bounds is not None:
-                raise ValueError(
-                    "bounds on coefficients are for features that are chosen one by one: leave out groups, "
-                    "or bounds and positive"
-                )
-            return GroupLeastSquares(X, self._response(sample), groups, self._penalty())
+            return LeastSquares(X, self._response(sample), self._penalty(), groups=groups, bounds=bounds)
 
     @override
     def _coefficients(

@@ -1,1 +1,1 @@
-"""What is maximised: one objective per file or folder."""
+"""Objectives to be maximised, one per file or folder."""

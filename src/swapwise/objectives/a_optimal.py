@@ -20,7 +20,7 @@ LARGEST_LEVERAGE = 0.999
 
 EPSILON = float(np.finfo(float).eps)
 
-# Values that are not known to this share of the variance that all experiments leave deserve a warning.
+# A warning is given if values are not exact to this share of the variance that all experiments leave.
 COARSE = 1e-3
 
 
@@ -41,7 +41,7 @@ class AOptimal(SetFunction):
         The experiments that can be chosen: one row each, one column per parameter.
     prior : positive number, or positive definite array of shape (d, d)
         The precision Λ of the parameters; a number stands for that multiple of the identity. With a small
-        one, designs are those of classical A-optimality, which knows of no prior. Most digits of a value
+        one, designs are those of classical A-optimality, which has no prior. Most digits of a value
         are then those of the variance before any experiment; what is left of it, ``covariance(S).trace()``,
         has its own digits, and searches go by these. Proofs go by values, and take designs for equally good
         if what they leave differs by less than 1e-15 of ``tr Λ⁻¹``. With 1e-8 of the precision of a
@@ -108,10 +108,7 @@ class AOptimal(SetFunction):
 
     @override
     def resolution(self, value: float) -> float:
-        """Return how much more another value must be for proofs to tell them apart, by what variance is left.
-
-        With a weak prior, that is a small part of the value: values differ by less than the usual share.
-        """
+        # Relative to the variance that is left: with a weak prior, that is a small part of the value.
         return EQUAL * min(abs(value), self.scale - value) + 4 * EPSILON * self.scale
 
     def covariance(self, support: Iterable[int]) -> FloatArray:
@@ -141,10 +138,11 @@ class AOptimalState(SwapState):
     """A state of :class:`AOptimal` with the covariance M of the parameters after its experiments.
 
     With ``a = zᵀMz`` and ``c = |Mz|²`` for ``z = x/σ``, an addition gains ``c / (1 + a)`` and a drop loses
-    ``c / (1 − a)`` (Sherman and Morrison). A swap adds first: what is dropped then has the leverage
-    ``a_i − s² / (1 + a_j)`` and the vector ``Mz_i − Mz_j s / (1 + a_j)``, where ``s = z_iᵀMz_j``. So nothing
-    cancels where a drop by itself would leave parameters to a weak prior, and the other experiment has them.
-    All go by a factor of M: in M itself, what is known well may be lost in the rounding of what is not.
+    ``c / (1 − a)`` (Sherman and Morrison). A swap adds first: the dropped experiment then has the leverage
+    ``a_i − s² / (1 + a_j)`` and the vector ``Mz_i − Mz_j s / (1 + a_j)``, where ``s = z_iᵀMz_j``. So no
+    digits cancel where a drop by itself would leave parameters to a weak prior, but the added experiment
+    measures them. All products are with a factor of M: entries of M itself may lose small variances in the
+    rounding of large ones.
     """
 
     objective: AOptimal
@@ -199,19 +197,17 @@ class AOptimalState(SwapState):
         return gains
 
     def _gains_without(self, element: int, added: IndexArray) -> FloatArray:
-        """Return what experiments would add after another is dropped, by a factor that is computed afresh."""
+        """What experiments would add after ``element`` is dropped, by a factor that is computed afresh."""
         factor = self.objective._factor(self.support[self.support != element])
         return _gains(self.objective._rows[added] @ factor, factor)
 
 
 def _gains(products: FloatArray, factor: FloatArray) -> FloatArray:
-    """Return what experiments would take off the variance ``F Fᵀ``, by their inner products with F."""
     gains: FloatArray = ((products @ factor.T) ** 2).sum(axis=1) / (1.0 + (products**2).sum(axis=1))
     return gains
 
 
 def _precision(prior: ArrayLike, n_parameters: int) -> FloatArray:
-    """Return the precision as a matrix, or say what is wrong with it."""
     if np.ndim(prior) == 0:
         return as_real(prior, "prior", positive=True) * np.eye(n_parameters)
     precision = as_matrix(prior, "prior", "a number, or a precision with a row and a column per parameter")

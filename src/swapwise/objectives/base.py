@@ -37,7 +37,7 @@ class SetFunction(ABC):
     --------
     SparseObjective : functions of coefficients.
     CustomSetFunction : from a callable.
-    State : a set on its way.
+    State : a support during a search.
 
     Examples
     --------
@@ -55,14 +55,14 @@ class SetFunction(ABC):
     """
 
     n: int
-    #: What it takes to score moves: next to nothing, so that ``method="auto"`` scores all of them; a refit
-    #: per move; or a pass over the data for all of them together.
+    #: The cost of scoring moves: next to nothing, so that ``method="auto"`` scores all of them; a refit per
+    #: move; or a pass over the data for all of them together.
     scoring: Scoring = "refit"
     #: Whether f is known never to fall when an element is added.
     monotone: bool = True
     #: Whether f is known to be submodular: what an element adds never grows with the set.
     submodular: bool = False
-    #: Size of the values where it is known beforehand: far smaller differences are rounding.
+    #: Size of the values, if known beforehand: far smaller differences are rounding.
     scale: float = 0.0
 
     @property
@@ -71,7 +71,6 @@ class SetFunction(ABC):
         return None
 
     def __repr__(self) -> str:
-        """Return a short description."""
         return f"{type(self).__name__}(n={getattr(self, 'n', '?')})"
 
     @abstractmethod
@@ -79,15 +78,14 @@ class SetFunction(ABC):
         """Return ``f`` of a sorted integer array."""
 
     def __call__(self, support: Iterable[int]) -> float:
-        """Return ``f(support)``."""
         return float(self._value(as_elements(support, self.n, "the set")))
 
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
-        """Return what f(support) does not exceed, for certificates; without a set, what no set exceeds.
+        """Return an upper bound on f(support), for certificates; without a set, one on all sets.
 
-        Here that is the value itself, and infinity. Of a sparse objective it is the value of the fit, and
-        what its gradient says that it missed. A value that takes long is bounded, as well as that can be done
-        before the clock runs out.
+        By default that is the value itself, and infinity. For a sparse objective it is the value of the fit
+        plus the largest further gain that its gradient allows. A value that takes long to compute is bounded,
+        as well as that can be done before the clock runs out.
         """
         if support is None:
             return np.inf
@@ -98,14 +96,14 @@ class SetFunction(ABC):
         return self._value(support)
 
     def resolution(self, value: float) -> float:
-        """Return how much more than this value another one must be for proofs to tell them apart."""
+        """Return the least difference to this value that proofs can tell from rounding."""
         return EQUAL * abs(value) + ROUNDING * self.scale
 
     def layered(self, layers: FloatArray) -> SetFunction | None:
         """Return the potential of Filmus and Ward in closed form, or None if there is none.
 
-        With ``layers[i] = ∫ D(p) (1 − p)^i dp`` for a density D on [0, 1], it is the set function
-        ``Φ(S) = ∫ D(p) E f(S(p)) / p dp``, where S(p) holds each element of S with probability p. What is
+        With ``layers[i] = ∫ D(p) (1 − p)^i dp`` for a density D on [0, 1], it is the set function ``Φ(S) = ∫
+        D(p) E f(S(p)) / p dp``, where S(p) holds each element of S with probability p. An item that is
         covered c times counts ``layers[0] + … + layers[c − 1]`` times; see :mod:`swapwise.search.methods`.
         """
         return None
@@ -116,11 +114,11 @@ class SetFunction(ABC):
 
 
 class State:
-    """A set on its way: its value, the gains of moves from it, and the taking of a move.
+    """A support during a search: its value, the gains of moves from it, and ``apply`` to make a move.
 
     See Also
     --------
-    SetFunction.start : what makes one.
+    SetFunction.start : returns one.
     SparseState : with coefficients.
 
     Examples
@@ -128,7 +126,7 @@ class State:
     >>> from swapwise import Linear, Uniform
     >>> state = Linear([1, 3, 2]).start([0])
     >>> (grid,) = Uniform(3, 1).moves(state.support)
-    >>> state.gains(grid)  # rows: what is added; columns: 0 is dropped, nothing is
+    >>> state.gains(grid)  # a row per element added; columns: element 0 is dropped, nothing is dropped
     array([[-inf, -inf],
            [  2., -inf],
            [  1., -inf]])
@@ -141,7 +139,7 @@ class State:
 
     support: IndexArray
     value: float
-    #: How many values of f were computed so far, in closed form or by refitting.
+    #: Number of values of f computed so far, in closed form or by refitting.
     n_evaluations: int
 
     def __init__(self, objective: SetFunction, support: IndexArray) -> None:
@@ -159,31 +157,31 @@ class State:
     def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
         """Return the best move that gains more than ``incumbent``, or None; ties go to the first.
 
-        Here every move is scored. An override may leave out moves that cannot be the best.
+        By default every move is scored. An override may skip moves that cannot be the best.
         """
         return best_of_batches(self, batches, incumbent, budget)
 
     def best_run(self, constraint: Constraint, tol: float, budget: Budget) -> Run:
-        """Make many best moves in one compiled call and return them; here none.
+        """Make many best moves in one compiled call and return them; by default none.
 
-        They are those that :meth:`find_best` would find one by one, each gaining more than ``tol`` times the
-        value. The run may end before a local optimum, unless it says that it did not.
+        They are the moves that :meth:`find_best` would find one by one, each gaining more than ``tol`` times
+        the value. The run may end before a local optimum, unless it is marked as ending in one.
         """
         return Run()
 
     @property
     def magnitude(self) -> float:
-        """The size of what gains are differences of: far smaller gains are rounding."""
+        """The scale of the values that gains are differences of: far smaller gains are rounding."""
         return max(abs(self.value), self.objective.scale)
 
     @property
     def level(self) -> float:
-        """What every move must raise: the value, or something that rises with it and keeps more digits."""
+        """A quantity that every move raises: the value, or a function of it that keeps more digits."""
         return self.value
 
     def resolution(self, tol: float) -> float:
-        """Return what a gain must exceed to count as one: ``tol`` times the value, and more than rounding."""
-        return tol * magnitude(self)
+        """Return the least gain that counts: ``tol`` times the value, and more than rounding."""
+        return tol * self.magnitude
 
     def apply(self, move: Move) -> None:
         """Make a move."""
@@ -195,12 +193,7 @@ class State:
         self.n_evaluations += 1
 
 
-def magnitude(state: State) -> float:
-    """Return the size of what gains are differences of: far smaller gains are rounding."""
-    return state.magnitude
-
-
-#: Returns the moves of a batch without some that gain less than a given amount
+#: Drops moves of a batch that gain less than a given amount
 Prune = Callable[[MoveBatch, float], MoveBatch]
 
 
@@ -217,7 +210,7 @@ def best_of_batches(
     """Return the best move that gains more than ``incumbent``; ties go to the first in order.
 
     ``scores`` are the gains, unless a rule has its own. ``prune`` gets every batch and the best score so far.
-    What is scored does not depend on where the clock cuts the batches into pieces.
+    Scores do not depend on where the clock cuts the batches into pieces.
     """
     found = None
     for batch in chain.from_iterable(whole.parts() for whole in batches):
@@ -229,8 +222,8 @@ def best_of_batches(
         cheap = costs_little(state, kept) if are_cheap is None else are_cheap(kept)
         for piece in budget.pieces([kept], cheap):
             scored = state.gains(piece) if scores is None else scores(piece)
-            index, score = piece.best(scored, magnitude(state))
-            if index >= 0 and is_better(score, found, incumbent, magnitude(state)):
+            index, score = piece.best(scored, state.magnitude)
+            if index >= 0 and is_better(score, found, incumbent, state.magnitude):
                 found = Found(piece.move(index), score)
                 budget.keep([Step(found.move, state.value + score)], score)
     return found
@@ -244,9 +237,9 @@ def _best_larger(
     scores: Callable[[MoveBatch], FloatArray],
     are_cheap: Callable[[MoveBatch], bool] | None,
 ) -> Found | None:
-    """Return the best of moves that are put together part by part; parts that score too little end there.
+    """Return the best of moves that are composed part by part; parts that score too little are not extended.
 
-    No drop gains anything, so that what a part scores bounds all moves that it is a part of.
+    No drop gains anything, so the score of a part bounds the scores of all moves that contain it.
     """
     found, least = None, np.array(incumbent)
 
@@ -256,8 +249,8 @@ def _best_larger(
         return np.concatenate([np.empty(0), *(scores(piece) for piece in pieces)])
 
     for listed, scored in moves.search(checked, least):
-        index, score = listed.best(scored, magnitude(state))
-        if is_better(score, found, incumbent, magnitude(state)):
+        index, score = listed.best(scored, state.magnitude)
+        if is_better(score, found, incumbent, state.magnitude):
             found = Found(listed.move(index), score)
             least[()] = score
             budget.keep([Step(found.move, state.value + score)], score)
@@ -265,7 +258,7 @@ def _best_larger(
 
 
 def best_by_element(state: State, moves: MoveBatch) -> FloatArray:
-    """Return what the best of some moves that adds each element gains, 0 if none improves."""
+    """Return, for each element, the gain of the best of the given moves that adds it; 0 if none improves."""
     gains, listed = np.zeros(state.objective.n), moves.to_list()
     scores = state.gains(listed)
     for added in listed.added.T:
@@ -275,14 +268,12 @@ def best_by_element(state: State, moves: MoveBatch) -> FloatArray:
 
 
 def is_better(score: float, found: Found | None, incumbent: float, scale: float) -> bool:
-    """Return whether a score beats the best so far by more than a tie."""
     if found is None:
         return score > incumbent
     return score > found.score + TIE * (abs(found.score) + scale)
 
 
 def costs_little(state: State, moves: MoveBatch) -> bool:
-    """Return whether a batch is better scored as a whole: in closed form, or by a pass over the data."""
     if state.objective.scoring != "closed form":
         return state.objective.scoring == "pass"
     return isinstance(moves, SwapGrid) or moves.to_list().are_swaps()
@@ -297,7 +288,7 @@ class SparseObjective(SetFunction):
     See Also
     --------
     CustomObjective : from a callable.
-    SparseState : a set on its way, with coefficients.
+    SparseState : a support during a search, with coefficients.
     check_objective : whether a new one is right.
 
     Examples
@@ -360,7 +351,7 @@ class SparseObjective(SetFunction):
 
     #: Which coefficients belong to each element; None if every element has one.
     groups: Groups | None = None
-    #: What each coefficient may be; None if it may be any number. Maxima are those within the bounds.
+    #: Bounds on coefficients; None if there are none. Maxima are those within the bounds.
     bounds: CoefficientBounds | None = None
     #: Whether states have a second-order model (:meth:`SparseState.model`), for ``start="model"``.
     second_order: bool = False
@@ -371,9 +362,9 @@ class SparseObjective(SetFunction):
     curvature_is: Literal["bound", "attained", "hessian"] = "bound"
 
     def curvature(self, columns: IndexArray) -> FloatArray | None:
-        """Return columns of a symmetric matrix C ⪰ −∇²u(w) for every w, or None if there is none known.
+        """Return columns of a symmetric matrix C ⪰ −∇²u(w) for every w, or None if none is known.
 
-        One row per element of the ground set, one column per element asked for.
+        One row per element of the ground set, one column per element of ``columns``.
         """
         return None
 
@@ -412,59 +403,61 @@ class SparseObjective(SetFunction):
     def restricted(self, elements: IndexArray) -> SparseObjective:
         """Return the objective on some elements, in increasing order, numbered by their positions.
 
-        Rows of its ``coef`` are those of ``coef[rows_of(self, elements)]``. Here it asks this objective for
-        everything; overrides hold a copy of what these elements need, and look at nothing else.
+        Rows of its ``coef`` are those of ``coef[rows_of(self, elements)]``. By default it calls this
+        objective for everything; overrides copy the data of these elements, and read nothing else.
         """
         from swapwise.objectives.restricted import RestrictedObjective
 
         return RestrictedObjective(self, elements)
 
     def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:
-        """Return minus the Hessian at coefficients as inner products of columns; None if it is not that."""
+        """Return minus the Hessian at coefficients as inner products of columns, None if it has no such
+        form.
+        """
         return None
 
     def margins(self, support: IndexArray) -> Margins | None:
-        """Return ``u`` on a set as a function of the margins of classes; None if it is not that.
+        """Return ``u`` on a set as a function of the margins of classes; None if it has no such form.
 
         For bounds on values of sets on which classes are separable, so that ``u`` has no maximum.
         """
         return None
 
     def summands(self, coef: FloatArray) -> list[Summand]:
-        """Return parts whose sum is ``u(w) − u(0)``, or none if ``u`` does not fall apart.
+        """Return parts whose sum is ``u(w) − u(0)``, or none if ``u`` is not a sum of such parts.
 
-        They are to be such that few of them would leave ``coef``, if each had coefficients of its own.
+        They should be such that, with coefficients of their own, few of them would leave ``coef``.
         """
         return []
 
 
 class SampleCurvature(NamedTuple):
-    """Minus a Hessian, made of columns of the data: ``Σ_s weight_s x_s x_sᵀ + diag(penalty)``."""
+    """Minus a Hessian as ``Σ_s weight_s x_s x_sᵀ + diag(penalty)``."""
 
     #: Returns the columns of some coefficients, one per row
     columns: Callable[[IndexArray], FloatArray]
     weight: FloatArray
     #: One number per coefficient
     penalty: FloatArray
-    #: Whether columns count from their weighted means, as they do where an intercept moves along
+    #: Whether columns are centred at their weighted means, as they are where an intercept is fitted along
     centred: bool = False
 
 
 class Summand(ABC):
-    """A part of a sparse objective that sees only some of the elements.
+    """A part of a sparse objective that depends on only some of the elements.
 
     Where ``u(w) = Σ_b u_b(w)``, parts that may choose coefficients of their own only do better, so bounds of
     the parts add up to a bound of the whole.
     """
 
-    #: The elements whose coefficients matter to the part
+    #: The elements whose coefficients the part depends on
     elements: IndexArray
-    #: How many numbers a bound is computed from
+    #: Number of entries that a bound is computed from
     cost: int
 
     @abstractmethod
     def bounds(self, subsets: IndexArray) -> FloatArray:
-        """Return what the part does not exceed on sets of equal size, rows of positions in ``elements``."""
+        """Return upper bounds of the part on sets of equal size, rows of positions in ``elements``."""
 
     def bound_among(
         self,
@@ -474,18 +467,18 @@ class Summand(ABC):
         prices: FloatArray,
         target: float = -np.inf,
     ) -> tuple[float, FloatArray]:
-        """Return what the part does not exceed on sets of all of ``held`` and some of the candidates.
+        """Return an upper bound of the part on sets of all of ``held`` and some of the candidates.
 
-        Their number lies between two limits (``sizes``), and each adds its price to the bound. With
-        it comes about how much less it would be without each candidate. Both steer a search for the sets that
-        matter: good bounds save it from going through all sets, and without any, as here, it does. A bound
-        below ``target`` need not be any better.
+        The number of candidates chosen lies between the two ``sizes``, and each adds its price to the bound.
+        The second answer is roughly how much lower the bound would be without each candidate. Both guide a
+        search for the sets that matter; with no bound, as by default, the search goes through all sets. A
+        bound below ``target`` need not be any better.
         """
         return np.inf, np.zeros(len(candidates))
 
 
 class SparseState(State):
-    """A state that also has the coefficients and the gradient of ``u`` at them, both of length n.
+    """A state with the coefficients and the gradient of ``u`` at them, both of length n.
 
     See Also
     --------
@@ -503,7 +496,7 @@ class SparseState(State):
     def __init__(self, objective: SparseObjective, support: IndexArray) -> None:
         self.objective: SparseObjective
         self._coef: FloatArray
-        self._gradient: FloatArray | None  # computed when it is asked for
+        self._gradient: FloatArray | None  # computed on first use
         super().__init__(objective, support)
 
     @property
@@ -513,7 +506,7 @@ class SparseState(State):
 
     @property
     def gradient(self) -> FloatArray:
-        """The gradient of ``u`` at the coefficients; zero on the support, and where a bound is in its way."""
+        """The gradient of ``u`` at the coefficients; zero on the support, and where a bound blocks it."""
         if self._gradient is None:
             self._gradient = self.objective.gradient_at(self._coef)
             self._gradient[rows_of(self.objective, self.support)] = 0.0
@@ -522,24 +515,24 @@ class SparseState(State):
         return self._gradient
 
     def screening_scores(self) -> FloatArray:
-        """Return roughly what each element alone would add, to tell which are worth a closer look."""
+        """Return cheap estimates of what each element alone would add."""
         return gradient_norms2(self)
 
     def exchange_scores(self) -> FloatArray:
-        """Return roughly what each element would add in place of a chosen one, for the same purpose."""
+        """Return cheap estimates of what each element would add in place of a chosen one."""
         return self.screening_scores()
 
     def model(self, elements: IndexArray, damping: float = 0.0) -> SparseObjective | None:
         """Return the second-order model of ``u`` around the fit, on some elements; None if there is none.
 
         Its elements are numbered by their positions in ``elements``. See ``SparseObjective.second_order``.
-        The curvature is that at the fit or, with ``damping``, its mean over the last part of the way from no
-        coefficients to the fit: a worse model near by, and a better one of sets that have less in common.
+        The curvature is that at the fit or, with ``damping``, its mean over the last part of the segment from
+        zero to the fit: a worse model near the fit, and a better one of sets that share less with it.
         """
         return None
 
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
-        """Return, for every move, a valid M in the directions that it touches."""
+        """Return, for every move, a valid M in the directions of the elements that it adds or drops."""
         listed = moves.to_list()
         sizes = (listed.added >= 0).sum(axis=1) + (listed.dropped >= 0).sum(axis=1)
         table = {int(t): self.objective.smoothness(int(t)) for t in np.unique(sizes)}
@@ -557,7 +550,7 @@ class SparseState(State):
 class Groups:
     """Which coefficients belong to each element, where elements have several: groups of columns, classes.
 
-    ``begin[e] : begin[e + 1]`` is where the rows of ``coef`` that belong to element e stand in ``rows``.
+    The rows of ``coef`` that belong to element e are ``rows[begin[e] : begin[e + 1]]``.
 
     >>> groups = Groups(np.array([0, 2, 3]), np.array([0, 2, 1]))  # element 0 has rows 0 and 2
     >>> groups.members(np.array([0]))
@@ -572,23 +565,19 @@ class Groups:
 
     @property
     def n_rows(self) -> int:
-        """How many rows ``coef`` has."""
         return len(self.rows)
 
     @property
     def largest(self) -> int:
-        """How many rows an element has at most."""
         return int(np.diff(self.begin).max(initial=0))
 
     def members(self, elements: IndexArray) -> IndexArray:
-        """Return the rows of ``coef`` that belong to elements, in their order."""
         if self._are_single:
             return elements
         parts = [self.rows[self.begin[e] : self.begin[e + 1]] for e in elements]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
 
     def restricted(self, elements: IndexArray) -> Groups:
-        """Return the groups of some elements, whose rows are numbered in the order of :meth:`members`."""
         if self._are_single:
             return single_groups(len(elements))
         sizes = self.begin[elements + 1] - self.begin[elements]
@@ -603,17 +592,11 @@ class Groups:
 
 @lru_cache(maxsize=64)
 def single_groups(n: int) -> Groups:
-    """Return the groups of elements that have one coefficient each."""
     return Groups(np.arange(n + 1), np.arange(n))
 
 
 def read_groups(groups: Iterable[Hashable] | None, n_features: int) -> tuple[Groups, list[Hashable] | None]:
-    """Return which columns belong to each group, and the labels in order of appearance.
-
-    >>> rows, labels = read_groups(["a", "b", "a"], 3)
-    >>> rows.members(np.array([0])), labels
-    (array([0, 2]), ['a', 'b'])
-    """
+    """Return which columns belong to each group, and the labels in order of appearance."""
     if groups is None:
         return single_groups(n_features), None
     if isinstance(groups, str) or not isinstance(groups, Iterable):
@@ -628,12 +611,11 @@ def read_groups(groups: Iterable[Hashable] | None, n_features: int) -> tuple[Gro
 
 
 def rows_of(objective: SparseObjective, elements: IndexArray) -> IndexArray:
-    """Return the rows of ``coef`` that belong to elements."""
     return elements if objective.groups is None else objective.groups.members(elements)
 
 
 def embed(objective: SparseObjective, support: IndexArray, values: FloatArray) -> FloatArray:
-    """Return coefficients of a set as those of all elements, zero outside."""
+    """Return the coefficients of a set as those of all elements, zero outside."""
     rows = objective.n if objective.groups is None else objective.groups.n_rows
     coef = np.zeros((rows, *np.shape(values)[1:]))
     coef[rows_of(objective, support)] = values
@@ -656,15 +638,12 @@ def elements_at_bound(objective: SparseObjective, support: IndexArray, coef: Flo
 
 
 def element_norms2(objective: SparseObjective, values: FloatArray) -> FloatArray:
-    """Return the squared length, by element, of values in the shape of ``coef``."""
     return values**2 if objective.groups is None else objective.groups.sums(values**2)
 
 
 def coef_norms2(state: SparseState) -> FloatArray:
-    """Return the squared length of each element's coefficients."""
     return element_norms2(state.objective, state.coef)
 
 
 def gradient_norms2(state: SparseState) -> FloatArray:
-    """Return the squared length of the gradient in each element's coefficients."""
     return element_norms2(state.objective, state.gradient)

@@ -1,7 +1,7 @@
-"""The columns of elements that have several: where they stand, what they span, what they have in common.
+"""Columns of elements that have several: offsets, inner products, and bases of their spans.
 
 Columns of one element may depend on each other, as centred dummies of a factor do. A search then uses fewer
-columns that span the same, so that the inner products of an element can be inverted.
+columns with the same span, so that the matrix of inner products of an element is invertible.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ CHUNK_ENTRIES = 1 << 19
 # columns takes from them, (1e-10 / 1e-4)², is rounding.
 SHORT = 1e-4
 
-# Shorter ones than this, times the larger of the numbers of columns and of samples, are rounding, as in
-# numpy's ``matrix_rank``: what rounding leaves of a direction that is none grows with the samples.
+# Directions shorter than this, times the larger of the numbers of columns and of samples, are rounding, as in
+# numpy's ``matrix_rank``: the rounding of a null direction grows with the samples.
 ROUNDED = float(np.finfo(float).eps)
 
 # Columns are rounded relative to their own lengths. Where these are not made equal, they may differ by this
@@ -34,29 +34,18 @@ COPY_UP_TO = 10**7
 
 
 class Components(NamedTuple):
-    """Columns that span what others do."""
-
-    #: What to multiply the others with, one per row
+    #: Factors of the other columns, one row per new column
     from_columns: FloatArray
-    #: What to multiply coefficients of the others with
+    #: Factors of the coefficients of the other columns
     from_coefficients: FloatArray
 
 
 def offsets_of(sizes: IndexArray) -> IndexArray:
-    """Return where parts of given sizes begin, and where the last one ends.
-
-    >>> offsets_of(np.array([2, 1]))
-    array([0, 2, 3])
-    """
     return np.append(0, np.cumsum(sizes)).astype(np.intp)
 
 
 def diagonals(begin: IndexArray, at: IndexArray) -> IndexArray:
-    """Return where the diagonals of blocks stand that are stored row by row from ``at`` on.
-
-    >>> diagonals(np.array([0, 1, 3]), np.array([0, 1, 5]))
-    array([0, 1, 4])
-    """
+    """Positions of the diagonals of blocks that are stored row by row from ``at`` on."""
     sizes = np.diff(begin)
     within = np.arange(begin[-1]) - np.repeat(begin[:-1], sizes)
     places: IndexArray = np.repeat(at[:-1], sizes) + within * np.repeat(sizes + 1, sizes)
@@ -64,11 +53,6 @@ def diagonals(begin: IndexArray, at: IndexArray) -> IndexArray:
 
 
 def chunks_of(begin: IndexArray, samples: int) -> Iterator[tuple[int, int]]:
-    """Go through elements in chunks of moderate size, at least one at a time.
-
-    >>> list(chunks_of(np.array([0, 2, 3, 9]), CHUNK_ENTRIES // 3))
-    [(0, 2), (2, 3)]
-    """
     first = 0
     while first < len(begin) - 1:
         room = np.searchsorted(begin, begin[first] + CHUNK_ENTRIES // samples, side="right") - 1
@@ -82,8 +66,8 @@ def own_products(
 ) -> FloatArray:
     """Return the inner products within every element, one block behind the other, row by row.
 
-    ``read(a, b)`` returns the columns a to b, one per row, and element e has the columns ``begin[e] :
-    begin[e + 1]``. With weights of the samples, one vector per row, there is a block for each of them.
+    ``read(a, b)`` returns columns a to b, one per row. With weights of the samples, there is a block per
+    vector.
     """
     count = 1 if weights is None else len(weights)
     at = count * offsets_of(np.diff(begin) ** 2)
@@ -105,12 +89,9 @@ def own_products(
 
 
 def shortest_directions(own: FloatArray, begin: IndexArray) -> FloatArray:
-    """Return the length of the shortest direction within every element, its columns at unit length.
+    """Return the least singular value within every element, its columns scaled to unit length.
 
-    A single column has no other to depend on, even if it is zero.
-
-    >>> shortest_directions(np.array([4.0, 1.0, 0.6, 0.6, 1.0]), np.array([0, 1, 3])).round(6)
-    array([1.      , 0.632456])
+    It is 1 for a single column, even if that is zero.
     """
     sizes = np.diff(begin)
     at, shortest = offsets_of(sizes**2), np.ones(len(sizes))

@@ -1,4 +1,4 @@
-"""Bounds on coefficients: which numbers each of them may be, given by position, by name, or for all."""
+"""Bounds on coefficients, given by position, by name, or for all."""
 
 from __future__ import annotations
 
@@ -18,13 +18,7 @@ Bounds = tuple[float | None, float | None] | Sequence[Any] | Mapping[Any, Any]
 class CoefficientBounds:
     """A lower and an upper bound for each coefficient, with 0 between them.
 
-    An element that is not chosen has the coefficient 0, so that 0 has to be within the bounds.
-
-    >>> bounds = read_bounds([(0, None), (-1, 1)], positive=False, n=2)
-    >>> bounds.clip(np.array([-3.0, 4.0]))
-    array([0., 1.])
-    >>> bounds.at_bound(np.array([2.0, -1.0]))
-    array([False,  True])
+    An element that is not chosen has the coefficient 0, so 0 must be within the bounds.
     """
 
     lower: FloatArray
@@ -32,51 +26,45 @@ class CoefficientBounds:
 
     @property
     def ends(self) -> tuple[FloatArray, FloatArray]:
-        """The lower and the upper bounds."""
         return self.lower, self.upper
 
     def restricted(self, rows: IndexArray) -> CoefficientBounds | None:
-        """Return the bounds of some coefficients, None if these have none."""
         return _unless_free(self.lower[rows], self.upper[rows])
 
     def scaled(self, factors: FloatArray) -> CoefficientBounds:
-        """Return the bounds of coefficients times positive factors."""
         return CoefficientBounds(self.lower * factors, self.upper * factors)
 
     def clip(self, coef: FloatArray) -> FloatArray:
-        """Return the nearest coefficients within the bounds."""
         return np.clip(coef, self.lower, self.upper)
 
     def hold(self, coef: FloatArray) -> bool:
-        """Return whether all coefficients are within the bounds."""
         return bool(((coef >= self.lower) & (coef <= self.upper)).all())
 
     def at_bound(self, coef: FloatArray) -> BoolArray:
-        """Return which coefficients are at one of their bounds."""
         return (coef <= self.lower) | (coef >= self.upper)
 
-    def moved(self, coef: FloatArray, step: FloatArray, length: float = 1.0) -> FloatArray:
-        """Return coefficients after a step; a whole step to a bound ends there, whatever rounding says.
-
-        >>> signs = read_bounds(None, positive=True, n=2)
-        >>> signs.moved(np.array([0.1, 0.3]), np.array([-0.1, -0.4]))
-        array([0., 0.])
-        """
-        moved = coef + length * step
-        if length == 1:
-            moved = np.where(step == self.upper - coef, self.upper, moved)
-            moved = np.where(step == self.lower - coef, self.lower, moved)
-        return self.clip(moved)
-
     def projected(self, gradient: FloatArray, coef: FloatArray) -> FloatArray:
-        """Return the part of a gradient that coefficients can follow: none where a bound is in the way.
-
-        >>> signs = read_bounds(None, positive=True, n=2)
-        >>> signs.projected(np.array([-1.0, -1.0]), np.array([0.0, 3.0]))
-        array([ 0., -1.])
-        """
+        """Return a gradient with zeros where a bound blocks the coefficient."""
         stuck = ((gradient < 0) & (coef <= self.lower)) | ((gradient > 0) & (coef >= self.upper))
         return np.where(stuck, 0.0, gradient)
+
+
+def moved_within(
+    bounds: CoefficientBounds | None, coef: FloatArray, step: FloatArray, length: float = 1.0
+) -> FloatArray:
+    """Return coefficients after a step; a whole step to a bound ends exactly there, despite rounding.
+
+    >>> signs = read_bounds(None, positive=True, n=2)
+    >>> moved_within(signs, np.array([0.1, 0.3]), np.array([-0.1, -0.4]))
+    array([0., 0.])
+    """
+    moved = coef + length * step
+    if bounds is None:
+        return moved
+    if length == 1:
+        moved = np.where(step == bounds.upper - coef, bounds.upper, moved)
+        moved = np.where(step == bounds.lower - coef, bounds.lower, moved)
+    return bounds.clip(moved)
 
 
 def read_bounds(
@@ -86,15 +74,6 @@ def read_bounds(
 
     ``bounds`` is one pair for all, one pair per coefficient (None for no bound), or a mapping from position,
     or from name if there are ``names``, to pair: coefficients that it leaves out have none.
-
-    >>> read_bounds({"age": (0, None)}, False, 2, ["age", "size"]).lower
-    array([  0., -inf])
-    >>> read_bounds((None, None), False, 2) is None
-    True
-    >>> read_bounds((1, 2), False, 2)
-    Traceback (most recent call last):
-    ...
-    ValueError: bounds must hold 0, the coefficient of features that are not chosen, got (1, 2)
     """
     if not isinstance(positive, (bool, np.bool_)):
         raise TypeError(f"positive must be True or False, got {positive!r}")
@@ -109,14 +88,12 @@ def read_bounds(
 def as_bounds(
     bounds: Bounds | CoefficientBounds | None, positive: bool, n: int, X: Any = None
 ) -> CoefficientBounds | None:
-    """Return bounds that users give, or that have been read already; by name if X is a frame."""
     if isinstance(bounds, CoefficientBounds):
         return bounds
     return read_bounds(bounds, positive, n, _names_of(X))
 
 
 def _names_of(X: Any) -> list[str] | None:
-    """Return the names of the columns of a frame, None if they have none."""
     names = getattr(X, "columns", None)
     if names is None or callable(names):  # matrices have a method of that name
         return None
@@ -130,7 +107,6 @@ def _unless_free(lower: FloatArray, upper: FloatArray) -> CoefficientBounds | No
 
 
 def _pairs(bounds: Any, n: int, names: Sequence[str] | None) -> Iterable[tuple[Any, Any]]:
-    """Return places and their pairs; all places at once are a slice."""
     if bounds is None:
         return []
     if isinstance(bounds, Mapping):

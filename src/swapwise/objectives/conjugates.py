@@ -1,9 +1,9 @@
-"""What bounds on coefficients mean to upper bounds: weights of elements, and slopes that lead nowhere.
+"""Conjugates of quadratics within bounds on coefficients, as weights of elements in upper bounds.
 
-Wherever ``u(v) ≤ constant + Σ_i (s_i v_i − D_i v_i² / 2)``, a set S is worth no more than the constant and
+Wherever ``u(v) ≤ constant + Σ_i (s_i v_i − D_i v_i² / 2)``, a set S is worth no more than the constant plus
 the conjugates ``max { s_i v − D_i v² / 2 : v within bounds }`` of its elements. Without bounds that is
-``s_i² / 2D_i``; of coefficients that may not be negative, ``max(0, s_i)² / 2D_i``; of one that its bounds
-stop on the way up, less than that.
+``s_i² / 2D_i``; for coefficients that may not be negative, ``max(0, s_i)² / 2D_i``; less where an upper bound
+stops the coefficient before that.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def conjugate(
 ) -> tuple[FloatArray, FloatArray]:
     """Return ``max { s v − D v² / 2 }`` over v within the bounds, and the v; 0 for both where D is 0.
 
-    ``slope`` is in the shape of the coefficients, and ``curvature`` one number for each row of them, or more.
+    ``slope`` is in the shape of the coefficients, and ``curvature`` one number per row of them, or more.
 
     >>> signs = CoefficientBounds(np.zeros(3), np.array([np.inf, np.inf, 1.0]))
     >>> conjugate(np.array([-2.0, 2.0, 2.0]), np.ones(3), None)[0]
@@ -37,23 +37,15 @@ def conjugate(
 
 
 def along_rows(values: FloatArray, coef: FloatArray) -> FloatArray:
-    """Return what rows of coefficients have, one number each, to be used with all numbers of a row.
-
-    >>> along_rows(np.array([1.0, 2.0]), np.zeros((2, 3))).shape
-    (2, 1)
-    """
+    """Reshape one number per row of coefficients so that it broadcasts over the row."""
     return values.reshape(*values.shape, *(1,) * (coef.ndim - values.ndim))
 
 
 def room(slope: FloatArray, coef: FloatArray, bounds: CoefficientBounds | None) -> FloatArray:
     """Return how far each coefficient may follow its slope; infinity without bounds.
 
-    ``slope · room`` is what a function that lies below its tangent may still gain by any one coefficient. At
-    the best coefficients within bounds it is 0, although slopes are not where a bound stops a coefficient.
-
-    >>> bounds = CoefficientBounds(np.zeros(3), np.full(3, 4.0))
-    >>> room(np.array([-1.0, 1.0, 2.0]), np.array([0.0, 0.0, 3.0]), bounds)
-    array([0., 4., 1.])
+    ``slope · room`` bounds the gain of a function below its tangent by any one coefficient. At the best
+    coefficients within bounds it is 0, although slopes are not where a bound stops a coefficient.
     """
     if bounds is None:
         return np.full(coef.shape, np.inf)

@@ -45,7 +45,7 @@ class Coverage(SetFunction):
 
     submodular = True
     scoring = "closed form"
-    #: What the first, second, ... time that an item is covered counts; later times count nothing.
+    #: How much the first, second, ... time that an item is covered counts; later times count nothing.
     layers: FloatArray = np.ones(1)
 
     def __init__(
@@ -68,29 +68,21 @@ class Coverage(SetFunction):
         return self._worth(np.bincount(self._covered_by(support), minlength=len(self.items)))
 
     def _covered_by(self, elements: IndexArray) -> IndexArray:
-        """Return the items that the elements cover, one after the other, with repetitions."""
         covered: IndexArray = self.incidence[elements].indices
         return covered
 
     def _worth(self, counts: IndexArray) -> float:
-        """Return the value, given how often each item is covered."""
         times = np.append(0.0, self.layers.cumsum())
         return float((self.item_weights * times[counts.clip(max=len(self.layers))]).sum())
 
     def _next_worth(self, counts: IndexArray) -> FloatArray:
-        """Return what each item adds if it is covered once more."""
+        """The value that each item would add if it were covered once more."""
         layers = np.append(self.layers, 0.0)
         worth: FloatArray = self.item_weights * layers[counts.clip(max=len(self.layers))]
         return worth
 
     @override
     def layered(self, layers: FloatArray) -> Coverage:
-        """Return the potential: an item that is covered c times counts ``layers[:c].sum()`` times.
-
-        >>> f = Coverage([{"a", "b"}, {"b", "c"}]).layered(np.array([1.0, 0.5, 0.25]))
-        >>> f([0, 1])
-        3.5
-        """
         potential = copy(self)
         potential.layers = layers
         return potential
@@ -103,13 +95,8 @@ class Coverage(SetFunction):
 class CoverageState(SwapState):
     """A state of :class:`Coverage` that counts how often every item is covered.
 
-    An element loses the last layer of each of its items, and another that covers the item too has that layer
-    in place of the next: one sparse product for all pairs.
-
-    >>> from swapwise.moves import MoveList
-    >>> state = Coverage([{"a", "b"}, {"b", "c"}, {"b"}]).start([0])
-    >>> state.gains(MoveList(added=np.array([[1], [2]]), dropped=np.array([[0], [0]])))
-    array([ 0., -1.])
+    A swap loses the last layer of each item of the dropped element; where the added one covers the item, too,
+    it gains that layer instead of the next.
     """
 
     objective: Coverage
@@ -131,7 +118,7 @@ class CoverageState(SwapState):
         self.value = self.objective._worth(self._counts)
         self.n_evaluations += 1
         self._next = self.objective._next_worth(self._counts)
-        # Of items that nothing covers, no element covers a last layer.
+        # Items that no element covers have no last layer to lose.
         self._last = self.objective._next_worth(np.maximum(self._counts - 1, 0))
 
     @override
@@ -154,7 +141,6 @@ class CoverageState(SwapState):
 
 
 def _each(values: Any, name: str) -> Iterable[Any]:
-    """Go through a collection; what could be one but hardly means to be is refused."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise TypeError(f"{name} must be a collection of items to cover, got {values!r}")
     if getattr(values, "ndim", 1) != 1:
@@ -166,7 +152,7 @@ def _each(values: Any, name: str) -> Iterable[Any]:
 
 
 def _columns_of(covered: Iterable[Hashable], j: int, columns: dict[Hashable, int]) -> IndexArray:
-    """Return the columns of the items of ``sets[j]``; items not seen before get the next ones."""
+    """The columns of the items of ``sets[j]``; items not seen before get the next ones."""
     found = set()
     for item in _each(covered, f"sets[{j}]"):
         try:

@@ -14,8 +14,8 @@ from swapwise.objectives.base import SetFunction
 from swapwise.objectives.swap_state import SwapState
 from swapwise.override import override
 
-# Similarities are gone through in blocks of about this many entries, which stay in the cache and keep
-# temporary arrays small however large the matrix is.
+# Similarities are processed in blocks of about this many entries, which stay in the cache and keep temporary
+# arrays small however large the matrix is.
 BLOCK = 1 << 18
 
 
@@ -57,12 +57,12 @@ class FacilityLocation(SetFunction):
                 f"got {matrix[client, element]} at position ({client}, {element})"
             )
         self.n_clients, self.n = matrix.shape
-        # One row an element: all that is ever read is what some elements are to the clients.
+        # One row per element, as similarities are always read for a few elements and all clients.
         self._by_element = np.array(matrix.T, order="C")
 
     @property
     def similarity(self) -> FloatArray:
-        """The similarities, one row for each client."""
+        """The similarities, one row per client."""
         return self._by_element.T
 
     @override
@@ -79,16 +79,11 @@ class FacilityLocation(SetFunction):
 
 
 class FacilityLocationState(SwapState):
-    """A state of :class:`FacilityLocation` that knows who serves each client best and second best.
+    """A state of :class:`FacilityLocation` with the best and the second-best element of each client.
 
-    When its best element leaves, a client falls to its second best, unless the newcomer catches it on
-    the way down. Clients are split among their best elements, so that the gains of all swaps cost one
-    pass over the similarities.
-
-    >>> state = FacilityLocation([[3.0, 1.0, 0.0], [0.0, 2.0, 4.0]]).start([0])
-    >>> state.apply(Move(added=(2,), dropped=(0,)))
-    >>> state.support, state.value
-    (array([2]), 4.0)
+    When its best element leaves, a client falls to its second best, or to the added element if that is
+    better. Clients are split among their best elements, so that the gains of all swaps cost one pass over the
+    similarities.
     """
 
     objective: FacilityLocation
@@ -99,7 +94,7 @@ class FacilityLocationState(SwapState):
         self._server = np.full(clients, NOTHING, dtype=np.intp)
         self._deputy = np.full(clients, NOTHING, dtype=np.intp)
         self._similarity = objective._by_element
-        self._offer(support, np.arange(clients))
+        self._update_best(support, np.arange(clients))
         super().__init__(objective, support)
 
     @override
@@ -109,8 +104,8 @@ class FacilityLocationState(SwapState):
             clients = np.flatnonzero(left)
             self._best[clients] = self._second[clients] = 0.0
             self._server[clients] = self._deputy[clients] = NOTHING
-            self._offer(np.setdiff1d(self.support, move.dropped), clients)
-        self._offer(np.asarray(move.added, dtype=np.intp), np.arange(self.objective.n_clients))
+            self._update_best(np.setdiff1d(self.support, move.dropped), clients)
+        self._update_best(np.asarray(move.added, dtype=np.intp), np.arange(self.objective.n_clients))
         super().apply(move)
 
     @override
@@ -119,8 +114,7 @@ class FacilityLocationState(SwapState):
         self.value = float(self._best.sum())
         self.n_evaluations += 1
 
-    def _offer(self, elements: IndexArray, clients: IndexArray) -> None:
-        """Let some clients compare the two who serve them with each of the elements."""
+    def _update_best(self, elements: IndexArray, clients: IndexArray) -> None:
         best, second = self._best[clients], self._second[clients]
         server, deputy = self._server[clients], self._deputy[clients]
         for element in elements:
@@ -156,7 +150,6 @@ class FacilityLocationState(SwapState):
         return overlaps
 
     def _served_by(self, drops: IndexArray) -> scipy.sparse.csr_array:
-        """Return a matrix with a one for every client and the element of ``drops`` that serves it."""
         column = np.full(self.objective.n + 1, NOTHING)  # the last is for clients that nothing serves
         column[drops] = np.arange(len(drops))
         position = column[self._server]
@@ -173,12 +166,8 @@ class LayeredFacilityLocation(SetFunction):
 
     The similarities of a client to S are ``s_(1) ≥ s_(2) ≥ …``. Facility location is the coverage of levels:
     an element covers, for each client, the levels up to its similarity. The level θ is covered
-    ``N(θ) = #{j ∈ S : s_j ≥ θ}`` times, and counts what an item does that is covered so often. Layers are
-    positive, fall, and fall ever more slowly.
-
-    >>> f = FacilityLocation([[3.0, 1.0, 0.0], [0.0, 2.0, 4.0]]).layered(np.array([1.0, 0.5]))
-    >>> f([0, 1])  # 3 + 1 / 2, and 2 + 0 / 2
-    5.5
+    ``N(θ) = #{j ∈ S : s_j ≥ θ}`` times, and counts like an item that is covered as often. Layers are
+    positive and convexly decreasing.
     """
 
     submodular = True
@@ -192,14 +181,12 @@ class LayeredFacilityLocation(SetFunction):
         return self._worth(self._sorted(support))
 
     def _sorted(self, support: IndexArray) -> FloatArray:
-        """Return the similarities of the chosen elements to each client, the best in the first row."""
         return -np.sort(-self.plain._by_element[support], axis=0)
 
     def _worth(self, ranked: FloatArray) -> float:
         return float(self._padded(len(ranked))[:-1] @ ranked.sum(axis=1))
 
     def _padded(self, size: int) -> FloatArray:
-        """Return one layer more than there are elements; those beyond the last count nothing."""
         padded = np.zeros(size + 1)
         padded[: len(self.layers)] = self.layers[: size + 1]
         return padded
@@ -210,7 +197,7 @@ class LayeredFacilityLocation(SetFunction):
 
 
 class LayeredFacilityLocationState(SwapState):
-    """A state of :class:`LayeredFacilityLocation` that has the similarities of each client in order.
+    """A state of :class:`LayeredFacilityLocation` with the similarities of each client in order.
 
     With b the layers and N(θ) the number of elements at the level θ or above, an addition of similarity x
     gains ``∫_0^x b[N] dθ``, a drop of similarity y loses ``∫_0^y b[N − 1] dθ``, and the one makes up for

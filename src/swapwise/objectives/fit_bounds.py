@@ -1,4 +1,4 @@
-"""Upper bounds on the value of a set: from a fit, and what its derivatives say that it may have missed."""
+"""Upper bounds on the value of a set: from a fit and the gain that its derivatives still allow."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ CONVERGED = 1e-9
 # are computed by differences of gradients.
 FLAT_DIRECTION = 1e-8
 
-# Seconds. Fits that take longer keep the clock and Ctrl-C waiting, and are not made where a bound will do.
+# Seconds. Fits that take longer delay the clock and Ctrl-C, and are not made where a bound will do.
 QUICK_FIT = 0.3
 
-# L-BFGS ends when its bound is this close to a value that is reached, relative to the values themselves.
+# L-BFGS ends when its bound is this close to a value attained, relative to the values themselves.
 TIGHT = 1e-6
 
-# A long memory saves looks at the data, which are what takes time.
+# A long memory saves passes over the data, which take most of the time.
 BOUND_STEPS, BOUND_MEMORY = 2000, 30
 
-#: From a set and coefficients on it: the gradient in these, and minus the Hessian if it is known
+#: Maps a set and coefficients on it to the gradient in these, and minus the Hessian if it is known
 SlopeAndCurvature = Callable[[IndexArray, FloatArray], tuple[FloatArray, FloatArray | None]]
 
-#: How many linear dependencies there are among elements, or None if that is not certain. It is certain if
+#: Returns the number of linear dependencies among elements, or None if it is not certain. It is certain if
 #: eigenvalues of minus the Hessian, at a unit diagonal, that are below a number are known to be zero: one of
 #: 1e-15 may as well be rounding, but a direction in which a function is that flat may lead far.
 Dependencies = Callable[[IndexArray, float], int | None]
@@ -47,12 +47,12 @@ def fit_bound(
     slope_and_curvature: SlopeAndCurvature | None = None,
     dependencies: Dependencies | None = None,
 ) -> float:
-    """Return what f(support) does not exceed: the value of a fit, and what its gradient says it missed.
+    """Return an upper bound on f(support): the value of a fit plus the gain that its gradient allows.
 
-    A fit that would take long (``seconds``, in which no signal is heard) is replaced by steps that cost
-    little, until the clock runs out. These prove nothing without strong concavity: then the fit is made if
-    there is time, or the ceiling of the objective is all there is. Where classes are separable, no fit is the
-    best, and the bound is that of :func:`swapwise.objectives.suprema.supremum`.
+    A fit that would take long (``seconds``, during which signals are not handled) is replaced by cheap steps
+    until the clock runs out. These prove nothing without strong concavity: then the fit is made if there is
+    time, or else the ceiling of the objective is returned. Where classes are separable, no fit is the best,
+    and the bound is that of :func:`swapwise.objectives.suprema.supremum`.
     """
     if not len(support):
         return 0.0
@@ -84,11 +84,11 @@ def fit_bound(
 def _within_bounds(
     objective: SparseObjective, rows: IndexArray, slope: FloatArray, coef: FloatArray, value: float
 ) -> tuple[FloatArray, float]:
-    """Return the slope in some rows where coefficients can follow it, and what the rest of it is worth.
+    """Return the slope in some rows where coefficients can follow it, and a bound on what the rest gains.
 
-    Where a bound is as good as reached, ``g_i (v_i − w_i)`` is next to nothing for every v within the bounds.
+    Where a bound is all but reached, ``g_i (v_i − w_i)`` is next to nothing for every v within the bounds.
     """
-    if objective.bounds is None or slope.size != coef.size:  # slopes of other parameters know no bounds
+    if objective.bounds is None or slope.size != coef.size:  # slopes of other parameters have no bounds
         return slope, 0.0
     farthest = room(slope.reshape(coef.shape), coef, objective.bounds.restricted(rows)).ravel()
     worth = np.abs(slope) * np.where(slope == 0, 0.0, farthest)
@@ -97,7 +97,7 @@ def _within_bounds(
 
 
 def missed_at_most(objective: SparseObjective, slope: FloatArray) -> float:
-    """Return how far below the maximum a point can be, by its gradient in the coefficients that are free."""
+    """Return ``‖slope‖² / 2m``, a bound on the gain left by a slope in the free coefficients."""
     m = objective.strong_concavity(objective.n)
     with np.errstate(over="ignore"):  # far out, where squares are infinite
         return float(slope @ slope) / (2 * m) if m > 0 else np.inf
@@ -114,9 +114,9 @@ def missed_by_model(
 ) -> float:
     """Return twice what a step to the top of the second-order model gains, if that is next to nothing.
 
-    Then the fit has converged, and the model is a good one around it. Infinity if it has not, or if a
-    direction is flat but for rounding, and not for certain: it may lead anywhere. ``stopped`` are the
-    coefficients where bounds stop some of them, and the slope is that of the others. Along flat directions
+    Then the fit has converged, and the model is accurate around it. Infinity if it has not, or if a
+    direction is flat up to rounding but not known to be flat: it may lead anywhere. ``stopped`` are the
+    coefficients if bounds stop some of them, and the slope is that of the others. Along flat directions
     this part of it is zero only up to rounding; none leads farther than values reach.
     """
     lengths = np.sqrt(np.maximum(np.diag(curvature), 0.0))
@@ -135,28 +135,19 @@ def missed_by_model(
     return gain if gain <= CONVERGED * max(abs(value), objective.scale) else np.inf
 
 
-class _TightEnough(Exception):
+class _BoundIsTight(Exception):
     """There is nothing left to be gained."""
 
 
 def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -> float:
-    """Return what f(support) does not exceed, the better the more time there is.
+    """Return an upper bound on f(support), the better the more time there is.
 
-    Newton's method takes the cube of the number of elements in operations, in one piece. L-BFGS needs values
-    and gradients only, and every point w on its way proves a bound: with strong concavity m,
-    ``f(support) ≤ u(w) + ‖∇u(w)‖² / 2m``, the gradient taken on ``support``, without what bounds stop. The
-    ceiling of the objective holds from the start.
-
-    >>> from swapwise import Logistic
-    >>> X = np.random.default_rng(0).standard_normal((50, 6))
-    >>> f = Logistic(X, X[:, 0] > 0, ridge=0.1)
-    >>> everything = np.arange(6)
-    >>> 0 <= lbfgs_bound(f, everything, Clock()) - f(everything) < 1e-6
-    True
-    >>> lbfgs_bound(f, everything, Clock(0.0)) == f.upper_bound()
-    True
+    Newton's method takes the cube of the number of elements in operations, without a break. L-BFGS needs
+    values and gradients only, and every iterate w proves a bound: with strong concavity m,
+    ``f(support) ≤ u(w) + ‖∇u(w)‖² / 2m``, the gradient taken on ``support``, without the entries that bounds
+    block. The ceiling of the objective holds from the start.
     """
-    from scipy.optimize import minimize  # takes its time to import, which few need
+    from scipy.optimize import minimize  # slow to import, and seldom used
 
     rows = rows_of(objective, support)
     whole = objective.coef(())
@@ -173,7 +164,7 @@ def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -
         free, lost = _within_bounds(objective, rows, slope, coef[rows], value)
         bound = min(bound, value + missed_at_most(objective, free) + lost)
         if bound - value <= TIGHT * max(abs(value), objective.scale):
-            raise _TightEnough
+            raise _BoundIsTight
         return -value, -slope
 
     options = {
@@ -187,6 +178,6 @@ def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -
     if objective.bounds is not None:
         ends = objective.bounds.lower[rows], objective.bounds.upper[rows]
         box = np.repeat(np.stack(ends, axis=1), first.size // max(1, len(rows)), axis=0)
-    with suppress(OutOfTime, _TightEnough):
+    with suppress(OutOfTime, _BoundIsTight):
         minimize(negated, first, jac=True, method="L-BFGS-B", bounds=box, options=options)
     return float(bound)

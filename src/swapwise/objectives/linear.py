@@ -55,13 +55,6 @@ class Linear(SetFunction):
 
 
 class LinearState(SwapState):
-    """A state of :class:`Linear`: moves of any size gain what comes in less what goes out.
-
-    >>> state = Linear([3.0, 1.0, 2.0]).start([1])
-    >>> state.gains(MoveList(added=np.array([[0], [2]]), dropped=np.array([[1], [-1]])))
-    array([2., 2.])
-    """
-
     objective: Linear
 
     @override
@@ -69,7 +62,7 @@ class LinearState(SwapState):
         if not isinstance(moves, MoveList):
             return super().gains(moves)
         self.n_evaluations += len(moves)
-        # The padding of a list is -1: it finds the weight 0 that is put last.
+        # A list is padded by -1, the index of the weight 0 appended last.
         weights = np.append(self.objective.weights, 0.0)
         return weights[moves.added].sum(axis=1) - weights[moves.dropped].sum(axis=1)
 

@@ -12,12 +12,7 @@ from swapwise.override import override
 
 
 class Quadratic(SparseObjective):
-    """``u(w) = ⟨b, w⟩ − wᵀHw / 2``: all that proofs about least squares need, whatever the data.
-
-    >>> f = Quadratic(np.array([[2.0, 0.0], [0.0, 1.0]]), np.array([2.0, 3.0]))
-    >>> f([0]), f([1])
-    (1.0, 4.5)
-    """
+    """``u(w) = ⟨b, w⟩ − wᵀHw / 2``: all that proofs about least squares need, whatever the data."""
 
     curvature_is = "hessian"
 

@@ -1,4 +1,4 @@
-"""A sparse objective on some of its elements, for objectives that have no shorter way to it."""
+"""A sparse objective on some of its elements, for objectives without a shorter form of their own."""
 
 from __future__ import annotations
 
@@ -9,16 +9,6 @@ from swapwise.override import override
 
 
 class RestrictedObjective(SparseObjective):
-    """Some elements of an objective, in increasing order, numbered by their positions.
-
-    >>> import numpy as np
-    >>> from swapwise import CustomObjective
-    >>> whole = CustomObjective(lambda w: (w[2] - w @ w / 2, np.eye(3)[2] - w), n=3)
-    >>> few = RestrictedObjective(whole, np.array([1, 2]))
-    >>> few.gradient_at(np.array([5.0, 0.0])), round(few([1]), 6) == round(whole([2]), 6)
-    (array([-5.,  1.]), True)
-    """
-
     def __init__(self, whole: SparseObjective, elements: IndexArray) -> None:
         self.whole, self.elements, self.n = whole, elements, len(elements)
         self._rows = rows_of(whole, elements)

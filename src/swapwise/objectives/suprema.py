@@ -1,9 +1,9 @@
 """Suprema of likelihoods of classes that have no maximum, because classes are separable, wholly or in part.
 
-Where a direction of the parameters lowers the margin of no sample and raises those of some, coefficients run
-away along it, and these samples come to be predicted for certain. No sample adds more than that, so a
-likelihood without them is nowhere below the one with them, and it has a maximum. That bound holds whichever
-samples are left out; a linear program says which they are to be.
+Where a direction of the parameters lowers the margin of no sample and raises those of some, coefficients
+diverge along it, and the predictions of these samples tend to certainty. No sample adds more than that, so
+the likelihood without them is an upper bound, and it has a maximum. The bound holds whichever samples are
+left out; a linear program finds those to leave out.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from swapwise.constraints.algorithms.programs import solve_within
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.least_squares.active_set import rounding_of
 
-# There are no margins of more numbers than this: linear programs would take seconds.
+# Margins have no more numbers than this: larger linear programs would take seconds.
 MOST_NUMBERS = 200_000
 
 # Directions in which the samples that are left change by less than this, relative to the largest, and by more
 # than rounding, may lead anywhere.
 FLAT = 1e-4
 
-# Newton steps: how many, by how much one changes a margin, and how often one is halved, at most.
+# Limits on Newton steps: their number, the change of a margin by one, and the halvings of one.
 MOST_STEPS, LONGEST_STEP, MOST_HALVINGS = 100, 4.0, 40
 
 # A last step that changes no margin by more than this changes log-odds by no more than twice as much.
@@ -36,12 +36,12 @@ STEP_OF_PROOF = 0.25
 class Margins(NamedTuple):
     """The terms of ``u = constant − Σ_t ω_t log(1 + Σ exp(−m_k))``, summed over the margins k of each term.
 
-    Margins are ``m = rows θ + offset``, and the parameters θ may be any numbers.
+    Margins are ``m = rows θ + offset``, for any parameters θ.
     """
 
     rows: FloatArray
     offset: FloatArray
-    #: Whose margin each is, in increasing order
+    #: The term of each margin, in increasing order
     term: IndexArray
     #: ω, one number per term
     weight: FloatArray
@@ -49,16 +49,7 @@ class Margins(NamedTuple):
 
 
 def supremum(margins: Margins, clock: Clock) -> float:
-    """Return what u does not exceed, which is about its supremum; infinity where that cannot be found.
-
-    Two of these samples differ in nothing but their classes; the other two come to be predicted for certain:
-
-    >>> x, y = np.array([0.0, 0.0, 1.0, -1.0]), np.array([1, -1, 1, -1])
-    >>> rows = y[:, None] * np.column_stack([x, np.ones(4)])
-    >>> margins = Margins(rows, np.zeros(4), np.arange(4), np.full(4, 0.25), 0.0)
-    >>> round(supremum(margins, Clock()) / float(np.log(2.0)), 6)
-    -0.5
-    """
+    """Return an upper bound of u, close to its supremum; infinity where none can be found."""
     counts = margins.weight[margins.term] > 0
     rows, offset, term = margins.rows[counts], margins.offset[counts], margins.term[counts]
     bounded = _bounded(rows, clock)
@@ -75,10 +66,10 @@ def supremum(margins: Margins, clock: Clock) -> float:
 
 
 def _bounded(rows: FloatArray, clock: Clock) -> BoolArray | None:
-    """Return which margins grow along no direction that lowers none; None if there was no answer.
+    """Return which margins grow along no direction that lowers none; None without an answer.
 
-    These are those that can have a positive weight when weights make all rows cancel (Farkas), and if each
-    can have one, all can have weights of at least 1.
+    They are the rows with a positive weight in some non-negative combination that is zero (Farkas); if each
+    has one, there is a combination with all weights at least 1.
     """
     lengths = np.linalg.norm(rows, axis=1)
     matrix = (rows / np.where(lengths > 0, lengths, 1.0)[:, None]).T
@@ -98,7 +89,7 @@ def _bounded(rows: FloatArray, clock: Clock) -> BoolArray | None:
 
 
 def _basis(rows: FloatArray, lengths: FloatArray) -> FloatArray | None:
-    """Return an orthonormal basis of what rows are combined to; None if that is not certain.
+    """Return an orthonormal basis of the row space; None if its rank is not certain.
 
     ``lengths`` are those of the columns, with all rows.
     """
@@ -111,7 +102,7 @@ def _basis(rows: FloatArray, lengths: FloatArray) -> FloatArray | None:
 
 
 def _maximum(rows: FloatArray, offset: FloatArray, term: IndexArray, weight: FloatArray) -> float:
-    """Return the maximum of all terms together, and what it may be above the value that was reached.
+    """Return an upper bound of the maximum of all terms together: the value reached, plus what may be left.
 
     A step of Newton's method that changes no log-odds by more than 1/2 misses no more than the slope along
     it: see :class:`swapwise.objectives.glm.second_order.AdditionBounds`.
@@ -139,7 +130,6 @@ def _maximum(rows: FloatArray, offset: FloatArray, term: IndexArray, weight: Flo
 
 
 def _terms(at: FloatArray, term: IndexArray, weight: FloatArray) -> tuple[float, FloatArray]:
-    """Return the sum of the terms, and how likely each of the wrong outcomes is."""
     lowest = np.zeros(len(weight))
     np.minimum.at(lowest, term, at)
     odds = np.exp(lowest[term] - at)
@@ -148,7 +138,6 @@ def _terms(at: FloatArray, term: IndexArray, weight: FloatArray) -> tuple[float,
 
 
 def _curvature(rows: FloatArray, wrong: FloatArray, term: IndexArray, weight: FloatArray) -> FloatArray:
-    """Return minus the Hessian of all terms together."""
     of_terms = np.zeros((len(weight), rows.shape[1]))
     np.add.at(of_terms, term, wrong[:, None] * rows)
     curvature: FloatArray = rows.T @ ((weight[term] * wrong)[:, None] * rows) - of_terms.T @ (

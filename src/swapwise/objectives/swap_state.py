@@ -1,4 +1,4 @@
-"""A state that scores all swaps from three parts: what comes in, what goes out, what makes up for it."""
+"""A state whose gains of swaps are sums of three parts: addition, loss and overlap."""
 
 from __future__ import annotations
 
@@ -19,13 +19,6 @@ class SwapState(State):
     ``f(S + j) − f(S)``, ``loss(i)`` is ``f(S) − f(S − i)`` and ``overlap(j, i)`` is the part of that
     loss for which ``j`` makes up. Write the three; grids and lists of swaps follow. Larger moves are
     refitted. Where the sum of the three may lose its digits, override ``_swaps`` instead of the last.
-
-    >>> from swapwise.objectives.coverage import Coverage
-    >>> state = Coverage([{"a", "b", "c"}, {"b", "c", "d"}, {"e"}]).start([0])
-    >>> isinstance(state, SwapState)
-    True
-    >>> state.gains(MoveList(added=np.array([[1], [2]]), dropped=np.array([[0], [-1]])))
-    array([0., 1.])
     """
 
     @abstractmethod
@@ -37,11 +30,11 @@ class SwapState(State):
         """Return ``f(S) − f(S − i)`` for every ``i`` of ``drops``."""
 
     def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
-        """Return how much of the loss of ``i`` each ``j`` makes up for: one row for each ``j``."""
+        """Return how much of the loss of ``i`` each ``j`` makes up for: one row per ``j``."""
         raise NotImplementedError(f"{type(self).__name__} has neither _overlaps nor _swaps")
 
     def _swaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
-        """Return ``f(S − i + j) − f(S)``, one row for each ``j``."""
+        """Return ``f(S − i + j) − f(S)``, one row per ``j``."""
         return self._additions(added)[:, None] - self._losses(drops) + self._overlaps(added, drops)
 
     @override

@@ -12,7 +12,7 @@ from swapwise.checks import FloatArray, IndexArray, as_time_limit
 from swapwise.clock import Budget, Clock, OutOfTime
 from swapwise.constraints.base import Constraint
 from swapwise.moves import NOTHING, Move, MoveList, move_between
-from swapwise.objectives.base import SparseObjective, SparseState, State, magnitude
+from swapwise.objectives.base import SparseObjective, SparseState, State
 from swapwise.search.loop import Strategy, Trace, result_of, run, search, take_kept
 from swapwise.search.plan import Plan, resolve
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
@@ -234,7 +234,7 @@ class PathSearch:
             take_kept(self._objective, trace, budget)
             self._go_to(trace.support)
         value = self._state.value
-        if value > answer.value + plan.tol * magnitude(self._state):
+        if value > answer.value + plan.tol * self._state.magnitude:
             answer.support, answer.value, answer.status = self._state.support, value, status
             answer.history = trace.history
         elif status is Status.LOCAL_OPTIMUM and np.array_equal(self._state.support, answer.support):

@@ -17,8 +17,7 @@ from swapwise.constraints.axioms import verify
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.objectives.least_squares.groups import GroupLeastSquares
-from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares, is_by_column
 from swapwise.objectives.least_squares.system_search import is_quick
 from swapwise.search.exploring import Exploring
 from swapwise.search.local_search import LocalSearch
@@ -178,7 +177,7 @@ class Plan:
     ) -> list[Strategy]:
         if self.start != "model":
             return []
-        if isinstance(objective, (LeastSquares, GroupLeastSquares)):
+        if isinstance(objective, LeastSquares):
             return self.explorers(objective, constraint, first)
         # Perturbations would take many passes over the data.
         return [ModelRounds(constraint, self.tol, perturbs=perturbs and objective.scoring != "pass")]
@@ -187,7 +186,7 @@ class Plan:
         self, objective: SetFunction, constraint: Constraint, first: IndexArray | None = None
     ) -> list[Strategy]:
         working_sets = WorkingSets(constraint, self.tol, first)
-        if self.tol > COARSE or not isinstance(objective, LeastSquares) or constraint.laminar_tree() is None:
+        if self.tol > COARSE or not is_by_column(objective) or constraint.laminar_tree() is None:
             return [working_sets]
         if objective.bounds is not None:  # compiled exploration is for coefficients without bounds
             return [working_sets]
@@ -343,15 +342,15 @@ def _has_cheap_budget(objective: SetFunction, constraint: Constraint) -> bool:
 
 def _can_explore(objective: SetFunction, constraint: Constraint) -> bool:
     """Return whether perturbations cost little: they are compiled, and need no pass over the data."""
-    if not isinstance(objective, (LeastSquares, GroupLeastSquares)):
+    if not isinstance(objective, LeastSquares):
         return False
-    if objective.design.sequential and not (isinstance(objective, LeastSquares) and objective.is_small):
+    if objective.design.sequential and not (is_by_column(objective) and objective.is_small):
         return False
     return is_quick(objective, constraint)
 
 
 def _is_small(objective: SetFunction, constraint: Constraint) -> bool:
-    if not isinstance(objective, (LeastSquares, GroupLeastSquares)):
+    if not isinstance(objective, LeastSquares):
         return False
     most = SMALL if is_quick(objective, constraint) else SMALL_UNLESS_QUICK
     return objective.design.n_features <= most

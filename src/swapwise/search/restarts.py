@@ -15,7 +15,7 @@ from swapwise.clock import Budget, Clock, OutOfTime
 from swapwise.constraints.base import Constraint
 from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SetFunction, State
-from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.least_squares.objective import is_by_column
 from swapwise.override import override
 from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.plan import Plan
@@ -85,7 +85,7 @@ class RestartProblem:
     @property
     def is_chunked(self) -> bool:
         """Whether the data are read in chunks, possibly by a cluster that must not wait for itself."""
-        if isinstance(self.objective, LeastSquares):
+        if is_by_column(self.objective):
             return self.objective.design.sequential
         return self.objective.scoring == "pass"
 

@@ -24,7 +24,6 @@ from swapwise.objectives.base import (
     coef_norms2,
     costs_little,
     gradient_norms2,
-    magnitude,
     single_groups,
 )
 from swapwise.objectives.least_squares.state import LeastSquaresState
@@ -356,7 +355,7 @@ class NonOblivious(_OnCoefficients):
         gained = _sum_of_gains(state, cheapest.added, M)
         bound = gained - M * cheapest.sums(cheapest.dropped, coef_norms2(state)) / 2
         best = float(reached.max(initial=0.0))
-        unpruned = cheapest.added[bound >= best - TIE * (best + magnitude(state))]
+        unpruned = cheapest.added[bound >= best - TIE * (best + state.magnitude)]
         return np.unique(unpruned[unpruned >= 0])
 
     @override

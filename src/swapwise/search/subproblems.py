@@ -12,7 +12,7 @@ from swapwise.constraints.base import Constraint
 from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SparseObjective, State
 from swapwise.objectives.least_squares.local_optima import SHARES, LocalOptima, SinglePrecision
-from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.least_squares.objective import is_by_column
 from swapwise.objectives.least_squares.system_search import compiled_search, is_quick
 from swapwise.search.local_search import LocalSearch
 from swapwise.search.loop import Trace, ending_at, run
@@ -58,7 +58,7 @@ class Subproblem:
         of nearly collinear columns stay as they are, with the value −∞.
         """
         is_laminar = self.system.laminar_tree() is not None
-        if isinstance(self.model, LeastSquares) and self.model.bounds is None and is_laminar:
+        if is_by_column(self.model) and self.model.bounds is None and is_laminar:
             places = [np.searchsorted(self.elements, start) for start in starts]
             found = SinglePrecision(self.model, self.system).local_optima(places, count, rng)
             return found._replace(sets=[self.elements[some] for some in found.sets])

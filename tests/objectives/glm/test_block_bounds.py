@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import swapwise as sw
 from swapwise.clock import Budget
-from swapwise.objectives.base import SparseObjective, State, magnitude
+from swapwise.objectives.base import SparseObjective, State
 from tests.objectives.glm.targets import TARGETS
 
 quiet = pytest.mark.filterwarnings("ignore")
@@ -87,7 +87,7 @@ def test_the_best_move_is_never_left_out(f, data):
     listed = batches[0].to_list()
     gains = State.gains(state, listed)
     found = state.find_best(batches, 0.0, Budget())
-    _, gain = listed.best(gains, magnitude(state))
+    _, gain = listed.best(gains, state.magnitude)
     if gain > 1e-8 * f.scale:
         best = gains[[move == found.move for move in listed.moves()]]
         assert best == pytest.approx(gain, abs=1e-9 * f.scale)

@@ -15,7 +15,7 @@ import swapwise as sw
 from swapwise.clock import Budget, Clock
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.mapped import ArrayChunks
-from swapwise.objectives.coefficient_bounds import CoefficientBounds
+from swapwise.objectives.coefficient_bounds import CoefficientBounds, moved_within
 from swapwise.objectives.fit_bounds import lbfgs_bound, missed_at_most
 from swapwise.objectives.glm.bounded_refit import refit_within
 from swapwise.objectives.glm.likelihood import Fit
@@ -277,8 +277,8 @@ def test_a_step_that_ends_at_a_bound_is_not_off_by_rounding():
     bounds = CoefficientBounds(np.array([-0.3]), np.array([0.1]))
     for start in np.linspace(-0.29, 0.09, 39):
         coef = np.array([start])
-        assert bounds.moved(coef, bounds.upper - coef) == bounds.upper
-        assert bounds.moved(coef, bounds.lower - coef) == bounds.lower
+        assert moved_within(bounds, coef, bounds.upper - coef) == bounds.upper
+        assert moved_within(bounds, coef, bounds.lower - coef) == bounds.lower
 
 
 @pytest.mark.filterwarnings("error")

@@ -78,9 +78,9 @@ def test_what_near_copies_differ_by_is_fitted(distance):
     x, d, noise = rng.standard_normal((3, 40))
     y = d + 0.3 * noise
     close = np.column_stack([x, x + distance * d])
-    f = sw.GroupLeastSquares(close, y, groups=[0, 1])
+    f = sw.LeastSquares(close, y, groups=[0, 1])
     # The second column is rounded to 1e-16, and known to 1e-10.
-    expected = sw.GroupLeastSquares(np.column_stack([x, d]), y, groups=[0, 1])([0, 1])
+    expected = sw.LeastSquares(np.column_stack([x, d]), y, groups=[0, 1])([0, 1])
     assert f([0, 1]) == pytest.approx(expected, abs=1e-8 + 1e-19 / distance**2)
 
 
@@ -106,7 +106,7 @@ def make(kind, rng):
     X, weight, offset, ridge, fit_intercept = degenerate(rng)
     n = len(X)
     if kind == "groups":
-        return sw.GroupLeastSquares(X, rng.standard_normal(n), [0, 1, 2, 2], ridge, sample_weight=weight)
+        return sw.LeastSquares(X, rng.standard_normal(n), ridge, sample_weight=weight, groups=[0, 1, 2, 2])
     if kind == "multinomial":
         y = np.append(np.arange(3), rng.integers(0, 3, n - 3))
         return sw.Multinomial(X, y, ridge, sample_weight=weight, fit_intercept=fit_intercept)
@@ -180,7 +180,7 @@ def one_step(monkeypatch):
 @pytest.mark.parametrize(("model", "named"), [(regression, "set"), (graph, "edges")])
 def test_a_refit_that_does_not_converge_is_reported_once_with_its_set(model, named):
     f = model(np.random.default_rng(0))
-    f._warned_of_doubt = False  # the fit of the intercept alone may have said it of the empty set
+    f._warned_of_convergence = False  # the fit of the intercept alone may have said it of the empty set
     with pytest.warns(
         UserWarning, match=rf"the fit on the {named} \[.+\] did not converge: its value may be"
     ):

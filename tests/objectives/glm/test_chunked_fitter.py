@@ -18,7 +18,7 @@ from swapwise.data.mapped import ArrayChunks
 from swapwise.data.reductions import Scaled
 from swapwise.moves import NOTHING, MoveList
 from swapwise.objectives.glm import chunked_fitter, objective
-from swapwise.objectives.glm.chunked_fitter import ChunkedFitter, NewtonSums, Trial
+from swapwise.objectives.glm.chunked_fitter import ChunkedFitter, NewtonSums, TrialPoint
 from swapwise.search.plan import resolve
 from tests.objectives.glm.targets import TARGETS
 
@@ -145,7 +145,7 @@ def test_sums_do_not_depend_on_blocks(kind, monkeypatch):
     X, y = data(kind)
     X = X[np.argsort(-np.abs(X[:, 0]))]  # the largest numbers are in the first block
     rows, columns = (y, np.full(len(y), 0.1), np.zeros(len(y))), Scaled(SOME, np.ones(3), np.full(3, 2.0))
-    trial = Trial(columns, np.array([0.3, -0.2, 0.1, 0.5]), np.array([1.0, 0.0, 0.0, 0.0]), floor=1e-3)
+    trial = TrialPoint(columns, np.array([0.3, -0.2, 0.1, 0.5]), np.array([1.0, 0.0, 0.0, 0.0]), floor=1e-3)
     work = NewtonSums(kind.family.kernel, [trial])
     (whole,) = ArrayChunks(X, len(X)).reduce(work, *rows)
     assert whole.reach == pytest.approx(np.abs(2 * (X[:, 0] - 1)).max())

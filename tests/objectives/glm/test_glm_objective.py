@@ -17,7 +17,7 @@ from swapwise.clock import Budget
 from swapwise.data.open import open_design
 from swapwise.moves import MoveList
 from swapwise.moves import move_between as move_to
-from swapwise.objectives.base import State, magnitude
+from swapwise.objectives.base import State
 from tests.objectives.glm.targets import TARGETS
 
 SEPARABLE = pytest.mark.filterwarnings("ignore:the classes are separable")
@@ -100,7 +100,7 @@ def test_least_squares_in_groups_is_ridge_regression():
     _, X, eta = sample(4)
     y = eta + np.sin(np.arange(len(eta)))
     weight = np.linspace(0.5, 4.0, len(y))
-    f = sw.GroupLeastSquares(X, y, list("abacbc"), ridge=2.0, sample_weight=weight)
+    f = sw.LeastSquares(X, y, groups=list("abacbc"), ridge=2.0, sample_weight=weight)
     assert (f.n, f.n_features, f.group_labels) == (3, 6, ["a", "b", "c"])
     columns = [0, 2, 3, 5]
     peer = Ridge(alpha=2.0, fit_intercept=False, tol=1e-10).fit(X[:, columns], y, weight)
@@ -255,7 +255,7 @@ def test_the_best_move_is_never_left_out(f, data):
     listed = grid.to_list()
     gains = State.gains(state, listed)
     found = state.find_best([grid], 0.0, Budget())
-    _, gain = listed.best(gains, magnitude(state))
+    _, gain = listed.best(gains, state.magnitude)
     if gain > 1e-8 * f.scale:
         best = gains[[move == found.move for move in listed.moves()]]
         assert best == pytest.approx(gain, abs=1e-9 * f.scale)
@@ -394,7 +394,7 @@ def test_what_needs_no_feature_is_said(ridge):
         lambda: sw.Poisson(X, [0, 0, 0], ridge),
         lambda: sw.Logistic(X, [1, 1, 1], ridge),
         lambda: sw.Poisson(X, [2, 2, 2], ridge),
-        lambda: sw.GroupLeastSquares(X, [0, 0, 0], list("abc"), ridge),
+        lambda: sw.LeastSquares(X, [0, 0, 0], ridge, groups=list("abc")),
     ):
         with pytest.warns(UserWarning, match="explained without any feature"):
             f = make()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import swapwise as sw
 from swapwise.clock import Budget
 from swapwise.moves import Move, MoveList
-from swapwise.objectives.base import SparseObjective, State, magnitude
+from swapwise.objectives.base import SparseObjective, State
 from swapwise.objectives.least_squares.gram_search import BlockSearch
 
 quiet = pytest.mark.filterwarnings("ignore")
@@ -35,7 +35,7 @@ def problems(draw):
     X *= draw(st.sampled_from([1.0, 1.0, 1e6])) ** rng.choice([-1, 0, 1], n_columns)
     groups = rng.integers(0, draw(st.integers(2, 6)), n_columns)
     weight = draw(st.sampled_from([None, rng.integers(0, 3, samples) + np.eye(samples)[0]]))
-    return sw.GroupLeastSquares(X, y, groups, draw(st.sampled_from([0.0, 0.0, 1e-6, 0.3])), weight)
+    return sw.LeastSquares(X, y, draw(st.sampled_from([0.0, 0.0, 1e-6, 0.3])), weight, groups=groups)
 
 
 def refitted(state, moves):
@@ -68,7 +68,7 @@ def test_the_best_move_is_found(f, data):
     limit = max(1, len(support) + data.draw(st.integers(0, 1)))
     (grid,) = sw.Uniform(f.n, limit).moves(state.support)
     gains = refitted(state, grid)
-    _, best = grid.best(gains, magnitude(state))
+    _, best = grid.best(gains, state.magnitude)
     found = state.find_best([grid], 1e-7, Budget())
     if best > 2e-7:
         assert found is not None
@@ -110,7 +110,7 @@ def well_conditioned(seed, samples=60, n_groups=12, size=3):
     X = rng.standard_normal((samples, n_groups * size)) + rng.standard_normal((samples, 1))
     y = X[:, : 4 * size] @ rng.standard_normal(4 * size) + 4 * rng.standard_normal(samples)
     order = rng.permutation(n_groups * size)  # columns of a group need not stand side by side
-    return sw.GroupLeastSquares(X[:, order], y, (np.arange(n_groups * size) // size)[order])
+    return sw.LeastSquares(X[:, order], y, groups=(np.arange(n_groups * size) // size)[order])
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -168,9 +168,9 @@ def test_full_sets_of_dummies_are_searched_without_refits(monkeypatch):
     levels = rng.integers(0, 4, (200, 60))
     X = np.hstack([np.eye(4)[column] for column in levels.T])
     y = X[:, :12] @ rng.standard_normal(12) + rng.standard_normal(200)
-    f = sw.GroupLeastSquares(X - X.mean(0), y - y.mean(), np.repeat(np.arange(60), 4))
-    without_one = sw.GroupLeastSquares(
-        np.delete(X - X.mean(0), np.s_[::4], 1), y - y.mean(), np.repeat(np.arange(60), 3)
+    f = sw.LeastSquares(X - X.mean(0), y - y.mean(), groups=np.repeat(np.arange(60), 4))
+    without_one = sw.LeastSquares(
+        np.delete(X - X.mean(0), np.s_[::4], 1), y - y.mean(), groups=np.repeat(np.arange(60), 3)
     )
     monkeypatch.setattr(State, "gains", lambda *_: pytest.fail("a move was refitted"))
     result, expected = sw.maximize(f, sw.Uniform(60, 5)), sw.maximize(without_one, sw.Uniform(60, 5))
@@ -183,7 +183,7 @@ def test_full_sets_of_dummies_are_searched_without_refits(monkeypatch):
 def test_a_group_may_have_more_columns_than_there_are_samples():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((6, 20)), rng.standard_normal(6)
-    f = sw.GroupLeastSquares(X, y, np.arange(20) // 10)
+    f = sw.LeastSquares(X, y, groups=np.arange(20) // 10)
     assert f([0]) == pytest.approx(1.0, abs=1e-9)
     assert sw.maximize(f, sw.Uniform(2, 1)).value == pytest.approx(1.0, abs=1e-9)
 
@@ -192,12 +192,12 @@ def test_values_are_those_of_least_squares_on_the_columns():
     rng = np.random.default_rng(1)
     X, y, weight = rng.standard_normal((30, 6)), rng.standard_normal(30), rng.uniform(0.5, 2.0, 30)
     for ridge in (0.0, 1.5):
-        f = sw.GroupLeastSquares(X, y, list("abacbc"), ridge, weight)
+        f = sw.LeastSquares(X, y, ridge, weight, groups=list("abacbc"))
         plain = sw.LeastSquares(X, y, ridge, weight)
         assert f([0, 2]) == pytest.approx(plain([0, 2, 3, 5]), abs=1e-13)
         assert f.upper_bound(np.array([0])) >= f([0])
         assert f.smoothness(1) <= f.smoothness(3) <= plain.smoothness(6) * (1 + 1e-12)
-    single = sw.GroupLeastSquares(X, y, range(6))
+    single = sw.LeastSquares(X, y, groups=range(6))
     assert single.groups is None
     np.testing.assert_allclose(
         single.curvature(np.arange(2)), sw.LeastSquares(X, y).curvature(np.arange(2)), atol=1e-12
@@ -211,7 +211,7 @@ def test_sparse_columns_are_taken_as_they_are():
     X = rng.standard_normal((80, 40)) * (rng.random((80, 40)) < 0.2)
     y = X[:, :8] @ np.ones(8) + rng.standard_normal(80)
     groups = np.arange(40) // 4
-    dense, sparse = sw.GroupLeastSquares(X, y, groups), sw.GroupLeastSquares(csr_matrix(X), y, groups)
+    dense, sparse = sw.LeastSquares(X, y, groups=groups), sw.LeastSquares(csr_matrix(X), y, groups=groups)
     first, second = (sw.maximize(f, sw.Uniform(10, 3)) for f in (dense, sparse))
     assert first.support.tolist() == second.support.tolist()
     assert first.value == pytest.approx(second.value, abs=1e-12)
@@ -221,19 +221,29 @@ def test_a_copy_by_pickle_finds_the_same():
     f = well_conditioned(0)
     result = sw.maximize(f, sw.Uniform(12, 3))
     again = pickle.loads(pickle.dumps(f))
+    assert type(again) is type(f)
+    assert isinstance(again, sw.LeastSquares)
     assert again.__dict__.keys() == f.__dict__.keys() - {"blocks"}
     assert sw.maximize(again, sw.Uniform(12, 3)).support.tolist() == result.support.tolist()
 
 
 def test_data_in_chunks_are_refused(tmp_path):
     np.save(tmp_path / "X.npy", np.eye(4))
-    with pytest.raises(TypeError, match="GroupLeastSquares needs data in memory"):
-        sw.GroupLeastSquares(np.load(tmp_path / "X.npy", mmap_mode="r"), np.ones(4), list("aabb"))
+    with pytest.raises(TypeError, match="LeastSquares with groups needs data in memory"):
+        sw.LeastSquares(np.load(tmp_path / "X.npy", mmap_mode="r"), np.ones(4), groups=list("aabb"))
+
+
+@pytest.mark.parametrize("options", [{"bounds": (0, 1)}, {"positive": True}])
+def test_bounds_are_refused(options):
+    with pytest.raises(
+        ValueError, match="bounds on coefficients are for features that are chosen one by one"
+    ):
+        sw.LeastSquares(np.eye(4), np.ones(4), groups=list("aabb"), **options)
 
 
 def test_a_target_of_zeros_is_said_once():
     with pytest.warns(UserWarning, match="explained without any feature"):
-        f = sw.GroupLeastSquares(np.eye(4), np.zeros(4), list("aabb"))
+        f = sw.LeastSquares(np.eye(4), np.zeros(4), groups=list("aabb"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert f([0, 1]) == 0.0
@@ -244,7 +254,7 @@ def test_a_target_of_zeros_is_said_once():
 def test_dummies_of_many_rows_leave_the_closed_form(samples):
     rng = np.random.default_rng(0)
     X = np.hstack([np.eye(4)[rng.integers(0, 4, samples)] for _ in range(6)])
-    f = sw.GroupLeastSquares(X - X.mean(axis=0), rng.standard_normal(samples), np.arange(24) // 4)
+    f = sw.LeastSquares(X - X.mean(axis=0), rng.standard_normal(samples), groups=np.arange(24) // 4)
     assert not f.blocks.fragile.any()
     assert np.diff(f.blocks.begin).tolist() == [3] * 6
 
@@ -255,7 +265,7 @@ def test_coefficients_of_dependent_columns_are_moderate():
     codes = rng.integers(0, 4, 200)
     X = np.eye(4)[codes]
     y = rng.standard_normal(4)[codes]
-    f = sw.GroupLeastSquares(X - X.mean(axis=0), y - y.mean(), ["a"] * 4)
+    f = sw.LeastSquares(X - X.mean(axis=0), y - y.mean(), groups=["a"] * 4)
     coef = f.coef([0])
     assert np.abs(coef).max() < 10
     np.testing.assert_allclose((X - X.mean(axis=0)) @ coef, y - y.mean(), atol=1e-8)

@@ -56,7 +56,7 @@ def problems():
     yield sw.Logistic(X, y > 0)
     yield sw.Poisson(X, np.exp(0.3 * y).round())
     yield sw.Multinomial(X, np.digitize(y, [-1, 1]), ridge=0.1)
-    yield sw.GroupLeastSquares(X, y, np.arange(6) // 2)
+    yield sw.LeastSquares(X, y, groups=np.arange(6) // 2)
     yield sw.graphs.IsingPseudoLikelihood(spins)
     yield sw.CustomObjective(lambda w: (w[2] - (w**4).sum(), np.eye(5)[2] - 4 * w**3), n=5)
 

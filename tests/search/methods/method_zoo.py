@@ -85,7 +85,7 @@ def check_everywhere(method, *, sparse=True):
     problems = [
         (sw.LeastSquares(X, y), sw.Uniform(12, 4)),
         (sw.LeastSquares(X, y), sw.Partition(np.arange(12) % 4, 1).contract([2, 7])),
-        (sw.GroupLeastSquares(X, y, np.arange(12) // 3), sw.Uniform(4, 2)),
+        (sw.LeastSquares(X, y, groups=np.arange(12) // 3), sw.Uniform(4, 2)),
         (sw.Logistic(X, y > 0, ridge=0.1), sw.Partition(np.arange(12) % 3, 1)),
         (sw.Multinomial(X, np.digitize(y, [-1, 1]), ridge=0.1), sw.Uniform(12, 3)),
         (

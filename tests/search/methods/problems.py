@@ -117,7 +117,7 @@ def least_squares(rng):
 
 def groups(rng):
     X, y = data(rng, 2 * N)
-    return sw.GroupLeastSquares(X, y, np.arange(2 * N) % N, ridge=0.1)
+    return sw.LeastSquares(X, y, groups=np.arange(2 * N) % N, ridge=0.1)
 
 
 def logistic(rng):

@@ -13,7 +13,7 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Budget
 from swapwise.graphs.ising.objective import PairwisePseudoLikelihood
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
-from swapwise.objectives.base import SparseState, best_of_batches, embed, magnitude
+from swapwise.objectives.base import SparseState, best_of_batches, embed
 from swapwise.objectives.least_squares.by_products import least_squares_of
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.override import override
@@ -147,7 +147,7 @@ class IsingState(SparseState):
 
         To drop but a part of what a move drops gains no less, and many moves share that part.
         """
-        least -= ROOM * magnitude(self)
+        least -= ROOM * self.magnitude
         n_dropped = (listed.dropped != NOTHING).sum(axis=1)
         # Strong couplings first: without them most is lost, and so most moves are ruled out. Padding is last.
         strength = np.append(self._coef**2, -1.0)[listed.dropped]

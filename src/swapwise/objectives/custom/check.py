@@ -1,4 +1,4 @@
-"""Whether a sparse objective is what it says: derivatives, concavity and fits, tried at random points."""
+"""A check of sparse objectives: derivatives, concavity and fits, at random points."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from swapwise.objectives.base import SparseObjective, embed, rows_of
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.custom.objective import short
 
-# Steps of differences, relative to the coefficient (or 1). One of them is neither so long that the function
-# bends nor so short that it rounds. Two that agree to this share need no others.
+# Steps of differences, relative to the coefficient (or 1), from long ones (truncation) to short ones
+# (rounding). Two that agree to this share need no others.
 STEPS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 AGREED = 1e-7
 
@@ -33,11 +33,11 @@ MOST_PLACES = 50
 
 
 def check_objective(objective: SparseObjective, *, n_points: int = 5, random_state: Any = 0) -> None:
-    """Check a sparse objective at random points and sets; return if all is well.
+    """Check a sparse objective at random points and sets; return None if it passes.
 
-    That ``value_at(0)`` is 0, that the gradient is the one of the values and the Hessian that of the gradient
-    (both by differences), that the function is concave along segments, and that fits have no slope that
-    coefficients could follow within their bounds, and nothing better around them.
+    The checks: ``value_at(0)`` is 0, the gradient is that of the values and the Hessian that of the gradient
+    (both by differences), the function is concave along segments, and fits have no slope that coefficients
+    could follow within their bounds, and nothing better around them.
 
     Parameters
     ----------
@@ -45,14 +45,14 @@ def check_objective(objective: SparseObjective, *, n_points: int = 5, random_sta
         For instance a :class:`CustomObjective`, or one of your own class. It should be made for coefficients
         of about 1.
     n_points : int
-        How many points and sets to try.
+        Number of points and sets to try.
     random_state : int or numpy Generator
-        What draws them.
+        Source of the points and sets.
 
     Raises
     ------
     ValueError
-        Saying what is wrong and where: of a derivative, the coordinate that is farthest off
+        With the property that fails and where: for a derivative, the coordinate with the largest error
         (in ``coef.ravel()``, where elements have several).
 
     See Also
@@ -84,15 +84,13 @@ def check_objective(objective: SparseObjective, *, n_points: int = 5, random_sta
 
 
 class Inspection:
-    """The points at which an objective is looked at, and the sizes that values and slopes have there."""
-
     def __init__(self, objective: SparseObjective, n_points: int, rng: np.random.Generator) -> None:
         self.objective, self.rng = objective, rng
-        # Elements may have several coefficients. Here all of them are in one row.
+        # Elements may have several coefficients; points are flat vectors of all of them.
         self.shape = objective.coef([]).shape
         n, self.n_coef = objective.n, int(np.prod(self.shape))
         self.points = [size * rng.standard_normal(self.n_coef) for size in np.linspace(0.5, 2.0, n_points)]
-        for point in self.points[1::2]:  # every other one has few non-zeros, as the points of a search do
+        for point in self.points[1::2]:  # every second point is sparse, as the points of a search are
             point[rng.permutation(self.n_coef)[max(1, self.n_coef // 4) :]] = 0.0
         self.lower, self.upper = self._ends()
         self.points = [self._well_within(point) for point in self.points]
@@ -104,7 +102,6 @@ class Inspection:
         self.steepest = float(self.steep.max(initial=0.0))
 
     def _ends(self) -> tuple[FloatArray, FloatArray]:
-        """Return the bounds of all coefficients, infinite if there are none."""
         bounds, shape = self.objective.bounds, self.shape[::-1]
         if bounds is None:
             return np.full(self.n_coef, -np.inf), np.full(self.n_coef, np.inf)
@@ -113,7 +110,6 @@ class Inspection:
         return lower, upper
 
     def _well_within(self, point: FloatArray) -> FloatArray:
-        """Return a point as far within the bounds as steps of differences lead, or in the middle of them."""
         if self.objective.bounds is None:
             return point
         room = MARGIN * np.maximum(1.0, np.abs(point))
@@ -138,7 +134,6 @@ class Inspection:
         return gradient.ravel()
 
     def check_zero(self) -> None:
-        """Check that values are relative to that of no coefficients at all."""
         value = self._value(np.zeros(self.n_coef))
         if abs(value) > VALUE_TOLERANCE * self.size:
             raise ValueError(f"value_at must be 0 at w = 0 (it is u(w) − u(0)), got {value:.6g}")
@@ -146,27 +141,26 @@ class Inspection:
     # -- derivatives --------------------------------------------------------------------------------
 
     def check_gradient(self, point: FloatArray) -> None:
-        """Compare the gradient with differences of values."""
-        said = self._gradient(point)
+        given = self._gradient(point)
         pairs = [_differences(self._value, point, j, self.size) for j in range(self.n_coef)]
         found, doubt = np.array(pairs, dtype=np.float64).T
         room = doubt + SLOPE_TOLERANCE * (np.maximum(self.steep, np.abs(found)) + 1e-3 * self.steepest)
-        excess = np.abs(said - found) - room
+        excess = np.abs(given - found) - room
         if (excess > 0).any():
             worst = int(np.argmax(excess))
-            opposite = bool((np.abs(said + found) <= room).all())
+            opposite = bool((np.abs(given + found) <= room).all())
             raise ValueError(
                 f"the gradient is wrong at coordinate {worst}{_and_others(excess)}: gradient_at says "
-                f"{said[worst]:.6g}, differences of value_at say {found[worst]:.6g} (at {short(point)})"
+                f"{given[worst]:.6g}, differences of value_at say {found[worst]:.6g} (at {short(point)})"
                 f"{'; every sign is the wrong one: is it that of a loss?' if opposite else ''}"
             )
 
     def check_curvature(self, point: FloatArray) -> None:
-        """Compare the Hessian with differences of gradients, and try where it curves the least."""
+        """Compare the Hessian with differences of gradients, and check its smallest eigenvalue."""
         places = np.sort(self.rng.permutation(self.n_coef)[:MOST_PLACES])
         found, doubt = self._curvature(point, places)
         wrong = self._wrong_hessian(point, places, found, doubt)
-        if wrong:  # unless a kink of the gradient is within a step: then all is well a little farther
+        if wrong:  # a kink of the gradient within a step is no error: try a little farther
             nearby = point + 1e-2 * self.rng.standard_normal(self.n_coef)
             if self._wrong_hessian(nearby, places, *self._curvature(nearby, places)):
                 raise ValueError(f"{wrong} (at {short(point)})")
@@ -178,8 +172,6 @@ class Inspection:
         self._check_constants(point, found, doubt)
 
     def _curvature(self, point: FloatArray, places: IndexArray) -> tuple[FloatArray, FloatArray]:
-        """Return a block of minus the Hessian by differences, and by how much it may be off."""
-
         def fall(coef: FloatArray) -> FloatArray:
             return -self._gradient(coef)[places]
 
@@ -188,7 +180,7 @@ class Inspection:
         return found, doubt
 
     def _check_constants(self, point: FloatArray, found: FloatArray, doubt: FloatArray) -> None:
-        """Check that no coordinate curves by more than is said, and no direction by less."""
+        """Check ``smoothness(1)`` against the diagonal and ``strong_concavity`` against the spectrum."""
         if self.objective.groups is not None:  # constants are by element
             return
         room = CURVATURE_TOLERANCE * float(np.abs(found).max()) + float(np.linalg.norm(doubt))
@@ -212,26 +204,24 @@ class Inspection:
     def _wrong_hessian(
         self, point: FloatArray, places: IndexArray, found: FloatArray, doubt: FloatArray
     ) -> str:
-        """Say what is wrong with the Hessian, or nothing."""
         if self.objective.groups is not None:  # it is by element
             return ""
-        said = np.asarray(self.objective.hessian_at(point, places))
-        if said.shape != found.shape:
-            raise ValueError(f"hessian_at must return an array of shape {found.shape}, got {said.shape}")
+        given = np.asarray(self.objective.hessian_at(point, places))
+        if given.shape != found.shape:
+            raise ValueError(f"hessian_at must return an array of shape {found.shape}, got {given.shape}")
         lengths = np.sqrt(np.abs(np.diag(found)))
         room = CURVATURE_TOLERANCE * (np.outer(lengths, lengths) + 1e-3 * np.abs(found).max())
-        excess = np.abs(said - found) - doubt - room
+        excess = np.abs(given - found) - doubt - room
         if not (excess > 0).any():
             return ""
         i, j = np.unravel_index(int(np.argmax(excess)), excess.shape)
         return (
             f"the Hessian is wrong at coordinates {places[i]} and {places[j]}{_and_others(excess)}: "
-            f"hessian_at (minus the Hessian) says {said[i, j]:.6g}, differences of gradient_at say "
+            f"hessian_at (minus the Hessian) says {given[i, j]:.6g}, differences of gradient_at say "
             f"{found[i, j]:.6g}"
         )
 
     def check_concavity(self, point: FloatArray, direction: FloatArray) -> None:
-        """Check that the value is at least the mean of those as far to both sides, within the bounds."""
         room = np.minimum(point - self.lower, self.upper - point)
         steep = np.abs(direction) > room
         direction = direction * float(np.min(room[steep] / np.abs(direction[steep]), initial=1.0))
@@ -280,10 +270,10 @@ class Inspection:
 def _differences(
     function: Callable[[FloatArray], Any], point: FloatArray, j: int, size: float
 ) -> tuple[Any, Any]:
-    """Return the derivative of a function in a coordinate, and by how much it may be off.
+    """Return the derivative of a function in a coordinate, and an estimate of its error.
 
-    Of differences with falling steps, those that agree best with the step before; ``size`` says how values
-    round.
+    Of differences with falling steps, those that agree best with the step before; ``size`` is the size of
+    values, on which their rounding depends.
     """
     found: Any = np.nan
     doubt: Any = np.inf
@@ -305,6 +295,5 @@ def _differences(
 
 
 def _and_others(excess: FloatArray) -> str:
-    """Say at how many places more there is an excess."""
     others = int((excess > 0).sum()) - 1
     return f" (and {others} more)" if others else ""

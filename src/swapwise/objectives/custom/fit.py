@@ -1,4 +1,4 @@
-"""The way up to the maximum of a user's function on some of its coefficients."""
+"""Maximisation of a user's function in some of its coefficients."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from swapwise.clock import Clock
 from swapwise.kernels import glm
 from swapwise.numerics import SUM
 from swapwise.objectives.base import embed
-from swapwise.objectives.coefficient_bounds import CoefficientBounds
+from swapwise.objectives.coefficient_bounds import moved_within
 
 if TYPE_CHECKING:
     from swapwise.objectives.custom.objective import CustomObjective
 
-# L-BFGS begins again, with no memory, where it stopped before its end.
+# Number of times that L-BFGS restarts, without memory, after it stopped early.
 MOST_NEWTON_STEPS, LBFGS_STEPS, LBFGS_STARTS = 100, 500, 3
 
 # A Newton step predicted to gain less than this, relative to the value, is the last one: what is left
 # after it is smaller by orders of magnitude.
 LAST_RISE = 1e-15
 
-# How far a Newton step may lead, in units of the largest coefficient (or 1): where the function is all but
-# linear, the step to the top of its second-order model knows no bounds.
+# Largest length of a Newton step, in units of the largest coefficient (or 1): where the function is almost
+# linear, the step to the top of its second-order model is arbitrarily long.
 LONGEST_STEP = 100.0
 
-# If a smaller share of a Newton step is all that can be taken, curvature here says little of what is ahead
-# (as in the tails of a Huber loss), and L-BFGS, which learns on its way, is faster.
+# If only a smaller share of a Newton step raises the value, the second-order model is poor (as in the tails
+# of a Huber loss), and L-BFGS is faster.
 SHORTEST_SHARE = 1 / 64
 
 # A fit whose slope predicts a larger gain than this, relative to the value, did not converge.
 CONVERGED_SLOPE = 1e-5
 
-# Coefficients beyond this are on their way to infinity.
+# Coefficients beyond this are taken to diverge.
 LARGEST_COEFFICIENT = 1e8
 
 
@@ -44,7 +44,7 @@ class NoMaximumError(ValueError):
 
 
 class Ascent:
-    """The coefficients of a set on their way to the maximum of u within bounds, with u and its slope."""
+    """A maximisation of u on a set, within bounds: the coefficients so far, u and its slope at them."""
 
     def __init__(
         self,
@@ -60,27 +60,24 @@ class Ascent:
         if self.bounds is not None:
             start = self.bounds.clip(start)
         if start.any():
-            self._keep_if_better(start, *self._look(start))
+            self._keep_if_better(start, *self._evaluate(start))
 
     @property
     def size(self) -> float:
-        """The size of the values that gains are compared with."""
         return max(abs(self.value), self.objective.scale)
 
     @property
     def free_slope(self) -> FloatArray:
-        """The slope, without what a bound lets no coefficient follow."""
         return self.slope if self.bounds is None else self.bounds.projected(self.slope, self.point)
 
     @property
     def converged(self) -> bool:
-        """Whether the slope predicts next to no gain, or is rounding of what it was at zero."""
+        """Whether the slope predicts next to no gain, or is rounding of the slope at zero."""
         slope, reach = np.abs(self.free_slope), max(1.0, float(np.abs(self.point).max()))
         steepest = float(np.abs(self.objective._slope_at_zero).max())
         return bool(slope.sum() * reach <= CONVERGED_SLOPE * self.size or slope.max() <= SUM * steepest)
 
     def run(self) -> None:
-        """Take Newton steps where they get on, and L-BFGS where they do not or there is no Hessian."""
         if self.objective._hessian_block is None:
             self._by_lbfgs()
         elif not self._by_newton():
@@ -88,7 +85,7 @@ class Ascent:
             self._by_newton()
 
     def _by_newton(self) -> bool:
-        """Take Newton steps to the end, or until one has to be cut too short; return whether none had."""
+        """Return whether the steps ended at the maximum, none cut too short."""
         for _ in range(MOST_NEWTON_STEPS):
             coef = embed(self.objective, self.support, self.point)
             step = self._newton_step(self.objective.hessian_at(coef, self.support))
@@ -103,7 +100,6 @@ class Ascent:
         return False
 
     def _newton_step(self, curvature: FloatArray) -> FloatArray:
-        """Return the step to the top of the quadratic model, or to where it is highest within the bounds."""
         if self.bounds is None:
             return _newton_step(curvature, self.slope)
         raised, lengths, _ = _definite(curvature)
@@ -112,11 +108,10 @@ class Ascent:
         return step
 
     def _ascend(self, step: FloatArray, rise: float) -> bool:
-        """Shorten a step until u rises by a fair part of what is predicted; return whether it does."""
         length = 1.0
         while length >= SHORTEST_SHARE:
-            ahead = _moved(self.point, step, length, self.bounds)
-            value, slope = self._look(ahead)
+            ahead = moved_within(self.bounds, self.point, step, length)
+            value, slope = self._evaluate(ahead)
             if value >= self.value + 1e-4 * length * rise - SUM * self.size:
                 self.point, self.value, self.slope = ahead, value, slope
                 return True
@@ -124,21 +119,20 @@ class Ascent:
         return False
 
     def _by_lbfgs(self) -> None:
-        """Run L-BFGS, and keep the highest point that it saw."""
         # Its tolerances are for values of about 1.
-        from scipy.optimize import minimize  # takes its time to import, which few need
+        from scipy.optimize import minimize  # slow to import, and seldom used
 
         unit = self.size or float(np.abs(self.slope).max()) or 1.0
         base = self.value
 
         def fall(point: FloatArray) -> tuple[float, FloatArray]:
-            value, slope = self._look(point)
+            value, slope = self._evaluate(point)
             if value == -np.inf:  # somewhat worse than where it began, and downhill from the best point
                 return 1.0, (point - self.point) / np.linalg.norm(point - self.point)
             self._keep_if_better(point.copy(), value, slope)
             return (base - value) / unit, -slope / unit
 
-        # To the end, until values change no more; a long memory saves evaluations, which are what costs.
+        # Until values change no more; a long memory saves evaluations, which take most of the time.
         options = {"maxiter": LBFGS_STEPS, "maxcor": 50, "ftol": 0.0, "gtol": 1e-10}
         box = self.bounds
         within = None if box is None else list(zip(box.lower, box.upper, strict=True))
@@ -151,8 +145,7 @@ class Ascent:
         if value >= self.value:
             self.point, self.value, self.slope = point, value, slope
 
-    def _look(self, point: FloatArray) -> tuple[float, FloatArray]:
-        """Return u and its slope, minus infinity where u is not defined."""
+    def _evaluate(self, point: FloatArray) -> tuple[float, FloatArray]:
         self.clock.check()
         value, slope = self.objective._call(embed(self.objective, self.support, point))
         far = np.abs(point).max() > LARGEST_COEFFICIENT  # a trial that leads down is no sign of anything
@@ -164,14 +157,7 @@ class Ascent:
         return (value, slope[self.support]) if np.isfinite(value) else (-np.inf, np.zeros(len(point)))
 
 
-def _moved(
-    point: FloatArray, step: FloatArray, length: float, bounds: CoefficientBounds | None
-) -> FloatArray:
-    return point + length * step if bounds is None else bounds.moved(point, step, length)
-
-
 def _newton_step(curvature: FloatArray, slope: FloatArray) -> FloatArray:
-    """Return the step to the top of a quadratic model; one that is singular is raised a little."""
     _, lengths, factor = _definite(curvature)
     step: FloatArray = scipy.linalg.cho_solve(factor, slope / lengths, check_finite=False) / lengths
     return step

@@ -14,14 +14,7 @@ SMALLEST_BLOCK = 8
 
 
 class JaxFunction:
-    """A scalar function of n coefficients with its derivatives, compiled and in 64 bits.
-
-    >>> compiled = JaxFunction(lambda w: -(w[0] ** 2) - w[0] * w[1] - w[1] ** 2, n=2)
-    >>> compiled.value_and_grad(np.array([1.0, 0.0]))
-    (-1.0, array([-2., -1.]))
-    >>> compiled.hessian_block(np.zeros(2), np.array([1]))
-    array([[-2.]])
-    """
+    """A scalar function of n coefficients with its derivatives, compiled and in 64 bits."""
 
     def __init__(self, function: Callable[[Any], Any], n: int) -> None:
         if not callable(function):
@@ -43,7 +36,7 @@ class JaxFunction:
             return jax.hessian(along)(coef.at[elements].get(mode="fill", fill_value=0.0))
 
         self.n = n
-        # For the length of a call, in this thread: what the user's own code computes in is left alone.
+        # During this call and in this thread only: the precision of the user's own code stays.
         self._in_64_bits = lambda: enable_x64(True)
         self._value_and_grad = jax.jit(jax.value_and_grad(function))
         self._block = jax.jit(block)
@@ -64,17 +57,15 @@ class JaxFunction:
             )
 
     def value_and_grad(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return the function and its gradient."""
         with self._in_64_bits():
             value, gradient = self._value_and_grad(coef)
             return float(value), np.asarray(gradient)
 
     def hessian_block(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return the Hessian for some elements.
+        """Return the Hessian of some elements.
 
-        Only for these: with 500 samples of 1000 features, a block of 10 takes half a millisecond and the
-        whole 25. It costs as much as three products with a vector, so that conjugate gradients would not pay.
-        Every size takes a fifth of a second to compile, so there are few: the powers of two.
+        With 500 samples of 1000 features, a block of 10 takes half a millisecond and the whole 25. Every size
+        takes a fifth of a second to compile, so sizes are powers of two.
         """
         size = SMALLEST_BLOCK
         while size < len(elements):

@@ -44,12 +44,12 @@ class CustomObjective(SparseObjective):
     strong_concavity : float
         A valid m: u curves by at least m everywhere, such as a ridge. Certificates rest on it.
     bounds : pair, sequence of pairs or mapping, optional
-        What coefficients may be: ``(lower, upper)`` for all of them (None for no bound), a pair for each, or
+        Bounds on coefficients: ``(lower, upper)`` for all of them (None for no bound), a pair for each, or
         a mapping from position to pair. All must include 0, the coefficient of elements that are not chosen.
         The value of a set is then that of the best coefficients within the bounds, and u is only called
         there.
     positive : bool
-        Whether no coefficient may be negative, whatever ``bounds`` say.
+        Whether no coefficient may be negative, in addition to ``bounds``.
 
     See Also
     --------
@@ -123,7 +123,7 @@ class CustomObjective(SparseObjective):
     ) -> Self:
         """Return the objective of a function written with ``jax.numpy``: n coefficients to a number.
 
-        JAX works out gradient and Hessian, compiled and in 64 bits, whatever its configuration is otherwise.
+        JAX computes gradient and Hessian, compiled and in 64 bits, regardless of its configuration.
         Huber regression with at most one feature of each kind:
 
         >>> import jax.numpy as jnp
@@ -198,14 +198,13 @@ class CustomObjective(SparseObjective):
         return self._strong_concavity
 
     def _evaluate(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return u and its gradient where u must be finite."""
         value, slope = self._call(coef)
         if not np.isfinite(value):
             raise ValueError(f"value_and_grad must return a finite value, got {value} at {short(coef)}")
         return value, slope
 
     def _call(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        # The function gets an array of its own: it may change it without harm. So does the caller.
+        # Copies: the function may change its argument, and the caller the answer.
         try:
             answer = self.value_and_grad(coef.copy())
         except Exception as error:
@@ -234,10 +233,10 @@ class CustomObjective(SparseObjective):
         return self.fit_from(support, np.zeros(len(support)))
 
     def fit_from(self, support: IndexArray, start: FloatArray) -> tuple[float, FloatArray]:
-        """Return f(support) and its coefficients, found from given ones."""
+        """f(support) and its coefficients, by an ascent from ``start``."""
         if not len(support):
             return 0.0, np.empty(0)
-        # Far-away trial points may overflow; they are told by their values.
+        # Far-away trial points may overflow; their values show it.
         with np.errstate(all="ignore"):
             ascent = Ascent(self, support, start)
             ascent.run()
@@ -260,7 +259,7 @@ class CustomObjective(SparseObjective):
             try:
                 ascent.run()
             except OutOfTime:
-                pass  # the point that was reached by then has a bound too, if a poorer one
+                pass  # the last point still proves a bound, if a poorer one
             except NoMaximumError:
                 return np.inf
             value, coef = ascent.value - self._at_zero, embed(self, support, ascent.point)
@@ -271,15 +270,7 @@ class CustomObjective(SparseObjective):
 
 
 class CustomObjectiveState(SparseState):
-    """A state of :class:`CustomObjective`: every refit begins at the coefficients that stay.
-
-    >>> from swapwise.moves import Move
-    >>> f = CustomObjective(lambda w: (w.sum() - w @ w / 2, 1 - w), n=3)
-    >>> state = f.start([0])
-    >>> state.apply(Move(added=(2,)))
-    >>> state.coef.round(6)
-    array([1., 0., 1.])
-    """
+    """A state of :class:`CustomObjective`: every refit begins at the coefficients that stay."""
 
     objective: CustomObjective
 
@@ -305,11 +296,7 @@ class CustomObjectiveState(SparseState):
 
 
 def short(coef: FloatArray) -> str:
-    """Return the first few non-zeros of a vector, for messages.
-
-    >>> short(np.array([0.0, 0.5, 0.0, 2.0]))
-    'w = {1: 0.5, 3: 2, others: 0}'
-    """
+    """The first few non-zeros of a vector, for messages."""
     chosen = np.flatnonzero(coef)
     shown = [f"{place}: {coef[place]:.4g}" for place in chosen[:6]]
     return f"w = {{{', '.join([*shown, '…' if len(chosen) > 6 else 'others: 0'])}}}"
@@ -318,7 +305,6 @@ def short(coef: FloatArray) -> str:
 def _block_of(
     hessian: Callable[[FloatArray], FloatArray], coef: FloatArray, elements: IndexArray
 ) -> FloatArray:
-    """Return the rows and columns of some elements from a callable that knows all of them."""
     whole = np.asarray(hessian(coef))
     if whole.shape != (len(coef), len(coef)):
         raise ValueError(f"the Hessian must have shape ({len(coef)}, {len(coef)}), got shape {whole.shape}")

@@ -60,7 +60,7 @@ class CustomSetFunction(SetFunction):
         return self._raw_value(support) - self._at_empty
 
     def _raw_value(self, support: IndexArray) -> float:
-        # The function gets an array of its own: it may change it without harm.
+        # A copy: the function may change its argument.
         try:
             value = self.function(support.copy())
         except Exception as error:
@@ -78,7 +78,6 @@ class CustomSetFunction(SetFunction):
         return CustomState(self, as_elements(support, self.n, "the start"))
 
     def _warn_if_lower(self, before: IndexArray, value: float, added: tuple[int, ...], gain: float) -> None:
-        """Warn, the first time, if adding elements to a set of the given value lowers f."""
         scale = abs(value) + abs(value + gain) + self.scale
         if self._warned or gain >= -EQUAL * scale:
             return
@@ -92,13 +91,7 @@ class CustomSetFunction(SetFunction):
 
 
 class CustomState(State):
-    """A state of :class:`CustomSetFunction` that watches whether additions ever lower the value.
-
-    >>> state = CustomSetFunction(len, n=3).start([1])
-    >>> state.apply(Move(added=(0,)))
-    >>> state.value
-    2.0
-    """
+    """A state of :class:`CustomSetFunction` that warns if an addition ever lowers the value."""
 
     objective: CustomSetFunction
 

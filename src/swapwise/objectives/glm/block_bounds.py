@@ -1,8 +1,8 @@
-"""The second-order model of a likelihood where elements have several coefficients, and how far it is off.
+"""The second-order model of a likelihood where elements have several coefficients, and its error.
 
 An element has one column or more, and a column has a coefficient per level: one, or one less than there are
-classes. Parameters of the fit are ordered level by level, those of an element column by column. All that is
-computed with are arrays: the columns that are chosen, those that are asked for, slope and curvature.
+classes. Parameters of the fit are ordered level by level, those of an element column by column. Everything is
+computed from arrays: the chosen columns, those of the elements to be added, slope and curvature.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from swapwise.objectives.glm.second_order import LEAST_LEFT, inverted
 # nothing is proven: 1e-16 / 0.001² is 1e-10, what bounds may be off by.
 PROVEN_SHARE = 1e-3
 
-# By what share an outcome may fall on the first tries to keep it positive; the rest is left to the last.
+# The share by which an outcome may fall in the first tries to keep it positive; the last try may take the
+# rest.
 STEP_LIMITS = (0.5, 0.7, 0.9)
 
 # An outcome may rise by this many times as much. Values from 2 to 8 leave about the same moves to refit.
@@ -36,7 +37,7 @@ LEAST_CURVATURE = 1e-8
 
 @dataclass(frozen=True)
 class FitPoint:
-    """A fit, as far as samples see it: ``η = offset + θᵀ chosen``, with slope and curvature there."""
+    """A fit in the space of samples: ``η = offset + θᵀ chosen``, with slope and curvature there."""
 
     likelihood: Likelihood
     #: Columns of the fit, one per row, the intercept last; and their coefficients, one level per column
@@ -47,12 +48,11 @@ class FitPoint:
     slope: FloatArray
     curve: FloatArray
     ridge: float
-    #: How many of the chosen columns pay the ridge
+    #: Number of chosen columns with a ridge
     n_penalised: int
 
     @property
     def levels(self) -> int:
-        """How many coefficients a column has."""
         return len(self.eta)
 
     @cached_property
@@ -70,14 +70,13 @@ class FitPoint:
 
     @cached_property
     def gradient(self) -> FloatArray:
-        """The slope in the parameters: what is missing of the fit."""
         gradient = self.chosen @ self.slope.T
         gradient[: self.n_penalised] -= self.ridge * self.theta[: self.n_penalised]
         return np.ascontiguousarray(gradient.T).ravel()
 
     @cached_property
     def inverse(self) -> tuple[FloatArray, float]:
-        """The inverse of minus the Hessian in the parameters, and how far from collinear these are."""
+        """The inverse of minus the Hessian in the parameters, and their distance from collinearity."""
         pair, m = self.pairs[1], len(self.chosen)
         products = self.weighted @ self.chosen.T
         hessian = products[pair].transpose(0, 2, 1, 3).reshape(self.levels * m, self.levels * m)
@@ -86,7 +85,7 @@ class FitPoint:
         return inverted(hessian)
 
     def largest_change(self, step: FloatArray) -> float:
-        """Return how much a step of η, levels by samples, changes any outcome at most, relative to it."""
+        """The largest relative change of an outcome."""
         if self.likelihood.family.scores is not None:
             scores = self.likelihood.basis @ step
             return float((scores.max(axis=0) - scores.min(axis=0)).max(initial=0.0))
@@ -94,7 +93,6 @@ class FitPoint:
 
     @cached_property
     def outcomes(self) -> FloatArray | None:
-        """The probability of every class, classes by samples; None where outcomes are not classes."""
         basis = self.likelihood.class_basis
         if basis is None:
             return None
@@ -103,7 +101,6 @@ class FitPoint:
         return np.ascontiguousarray(odds / odds.sum(axis=0))
 
     def divergences(self, steps: FloatArray) -> FloatArray:
-        """Return how far the outcomes after steps of η are from the prediction."""
         likelihood = self.likelihood
         if self.outcomes is not None:
             return families.class_divergences(self.outcomes, likelihood.weight, likelihood.class_basis, steps)
@@ -111,22 +108,20 @@ class FitPoint:
         return families.divergences(kernel, self.eta[0], likelihood.target, likelihood.weight, single)
 
 
-class _Part(NamedTuple):
-    """Some of the elements, with their columns at hand."""
-
+class _ElementChunk(NamedTuple):
     elements: IndexArray
     columns: FloatArray
-    #: The e-th has the columns ``begin[e] : begin[e + 1]``
+    #: The e-th element has the columns ``begin[e] : begin[e + 1]``
     begin: IndexArray
-    #: Where the coefficients of these columns stand among those of all
+    #: Positions of the coefficients of these columns among those of all
     rows: IndexArray
 
 
 class BlockBounds:
-    """What the addition of any of some elements to a fit is predicted to gain, and what none exceeds.
+    """Predicted gains, and bounds on gains, of adding each of some elements to a fit.
 
-    ``predicted`` and ``bound`` are relative to the value of the fit; where the model says nothing, they are
-    what is missing of the fit, and infinity. The proof is that of
+    ``predicted`` and ``bound`` are relative to the value of the fit; where the model is not reliable, they
+    are the gain that the fit itself has left, and infinity. The proof is that of
     :class:`swapwise.objectives.glm.second_order.AdditionBounds`, with a step z of several levels per sample:
     the outcome of Newton's step is ``q_k = p_k (1 + d_k)`` with d the step in scores of the classes less its
     mean under p, and for ``ζ = max |d_k| < 1``
@@ -134,16 +129,8 @@ class BlockBounds:
         D(q, p) = Σ_k p_k (1 + d_k) log(1 + d_k)  ≤  ½ zᵀVz / (1 − ζ) .
 
     Scores are an orthonormal image of levels, so no d exceeds √2 times the length of z. D is bounded by a
-    polynomial in d, which takes less time than logarithms.
-
-    Parameters
-    ----------
-    fit : FitPoint
-    source : ElementColumns
-    support : array
-        The elements of the fit.
-    elements : array
-        The elements that may be added.
+    polynomial in d, which takes less time than logarithms. ``support`` are the elements of the fit,
+    ``elements`` those that may be added.
     """
 
     #: Whether ``bound`` is proven, and not just predicted
@@ -166,7 +153,7 @@ class BlockBounds:
             self._bound(source.heights[places], np.append(chosen, np.ones(len(fit.chosen) - len(chosen))))
 
     def _expand(self, inverse: FloatArray) -> None:
-        """Take the chosen columns out of those of the elements, as the curvature sees them."""
+        """Project the chosen columns out of those of the elements, in the metric of the curvature."""
         fit, levels = self.fit, self.fit.levels
         pair = fit.pairs[1]
         vectors = np.vstack([fit.weighted.reshape(-1, fit.chosen.shape[1]), fit.slope])
@@ -178,7 +165,7 @@ class BlockBounds:
         rows, at = self._begin * levels, offsets_of((np.diff(self._begin) * levels) ** 2)
         own = self._own_blocks(pair)
         self._left = blocks.remaining_blocks(own, rows, at, self.coupling, products)
-        # What is taken out may be much longer than the column itself, and rounds by its own length.
+        # A projection may be much longer than the column itself, and rounds by its own length.
         taken_out = np.abs(products * self.coupling).sum(axis=1)
         self._floor = LEAST_LEFT * np.maximum(own[diagonals(rows, at)], taken_out)
         self.slope = found[:, -levels:].ravel() - self.coupling @ fit.gradient
@@ -192,7 +179,6 @@ class BlockBounds:
         self._places = rows, at
 
     def _own_blocks(self, pair: IndexArray) -> FloatArray:
-        """Return the curvature in the coefficients of every element, with the ridge, block by block."""
         levels, sizes = self.fit.levels, np.diff(self._begin)
         by_pair = self._source.own_products_of(self._elements, self.fit.pairs[0])
         at = len(self.fit.pairs[0]) * offsets_of(sizes**2)
@@ -208,10 +194,7 @@ class BlockBounds:
         return own
 
     def _changes(self) -> FloatArray:
-        """Return the step of the chosen parameters that goes with each element: elements by levels by them.
-
-        What is missing of the fit is not part of it.
-        """
+        """The change of the chosen parameters along each element: elements by levels by parameters."""
         if self._changed is None:
             moved = np.add.reduceat(self._coef[:, None] * self.coupling, self._places[0][:-1], axis=0)
             self._changed = -moved.reshape(len(self.predicted), *self._parameter_step.shape)
@@ -220,7 +203,6 @@ class BlockBounds:
     _changed: FloatArray | None = None
 
     def _bound(self, heights: FloatArray, chosen_heights: FloatArray) -> None:
-        """Bound every gain by the largest entries of columns."""
         fit = self.fit
         lengths = np.linalg.norm(self._changes(), axis=1)  # one per chosen column
         longest = np.sqrt((fit.chosen**2).sum(axis=0).max(initial=0.0))
@@ -233,7 +215,6 @@ class BlockBounds:
         self.bound[bounded] = self.predicted[bounded] / (1.0 - zeta[bounded])
 
     def tighten(self, floor: float) -> None:
-        """Look closer at those that only a crude bound keeps above the floor."""
         if not self.is_known or not len(self.predicted):
             return
         unclear = np.flatnonzero((self.bound >= floor) & (self.predicted < floor) & self._clear)
@@ -247,17 +228,17 @@ class BlockBounds:
             if self.fit.outcomes is not None:
                 self._shorten(part, step, own, steps, floor)
 
-    def _part(self, elements: IndexArray) -> _Part:
+    def _part(self, elements: IndexArray) -> _ElementChunk:
         sizes = np.diff(self._begin)[elements]
         columns = self._source.of(self._elements[elements])
         rows, first = self._places[0], offsets_of(sizes * self.fit.levels)
         places = np.arange(first[-1]) + np.repeat(rows[elements] - first[:-1], np.diff(first))
-        return _Part(elements, columns, offsets_of(sizes), places)
+        return _ElementChunk(elements, columns, offsets_of(sizes), places)
 
     def _lower(
-        self, part: _Part, those: IndexArray, chosen: FloatArray, own: FloatArray, steps: FloatArray
+        self, part: _ElementChunk, those: IndexArray, chosen: FloatArray, own: FloatArray, steps: FloatArray
     ) -> None:
-        """Lower bounds to the divergence of outcomes from the prediction, and the ridge's share."""
+        """Lower bounds to the divergence of outcomes from the prediction, plus the part of the ridge."""
         fit, elements = self.fit, part.elements[those]
         rise = fit.divergences(steps)
         if fit.ridge > 0:
@@ -268,12 +249,12 @@ class BlockBounds:
         self.bound[elements] = np.fmin(self.bound[elements], rise)
 
     def _shorten(
-        self, part: _Part, chosen: FloatArray, own: FloatArray, steps: FloatArray, floor: float
+        self, part: _ElementChunk, chosen: FloatArray, own: FloatArray, steps: FloatArray, floor: float
     ) -> None:
         """Lower bounds by other outcomes, where Newton's step leads to negative ones or nearly so.
 
-        It is shortened there, and what is lost of it is made up for elsewhere: any outcome will do that has
-        the same products with the columns.
+        The step is shortened there and corrected elsewhere: any outcome with the same products with the
+        columns is a dual point.
         """
         fit, those = self.fit, np.arange(len(part.elements))
         for limit in STEP_LIMITS:
@@ -290,8 +271,9 @@ class BlockBounds:
             steps += self._steps(part, those, more_chosen, more_own)
             self._lower(part, those, chosen, own, steps)
 
-    def _steps(self, part: _Part, those: IndexArray, chosen: FloatArray, own: FloatArray) -> FloatArray:
-        """Return the steps of η by steps of parameters: elements by levels by samples."""
+    def _steps(
+        self, part: _ElementChunk, those: IndexArray, chosen: FloatArray, own: FloatArray
+    ) -> FloatArray:
         levels, samples = self.fit.eta.shape
         flat = chosen.reshape(len(those) * levels, len(self.fit.chosen)) @ self.fit.chosen
         steps: FloatArray = flat.reshape(len(those), levels, samples)
@@ -299,9 +281,8 @@ class BlockBounds:
         return steps
 
     def _solved(
-        self, part: _Part, those: IndexArray, along_chosen: FloatArray, along_own: FloatArray
+        self, part: _ElementChunk, those: IndexArray, along_chosen: FloatArray, along_own: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the steps of parameters that have given products with the columns."""
         rows, at = self._places
         shape, elements = along_chosen.shape, part.elements[those]
         sizes = np.diff(rows)[elements]
@@ -320,10 +301,6 @@ class BlockBounds:
         return chosen.reshape(shape), own
 
     def predicted_swaps(self, rows: IndexArray, places: IndexArray) -> FloatArray:
-        """Return what swaps are predicted to gain: the closed form of least squares, halved.
-
-        ``rows`` are the elements that come, ``places`` those of the fit that go.
-        """
         fit, m = self.fit, len(self.fit.chosen)
         if not len(rows):
             return np.zeros(0)
@@ -337,14 +314,13 @@ class BlockBounds:
         return gains / 2
 
     def _columns_of_drops(self, drops: IndexArray) -> tuple[IndexArray, IndexArray]:
-        """Return where the chosen columns of drops begin, one drop after the other, and which they are."""
         sizes = np.diff(self._source.begin)[self._support]
         chosen, first = offsets_of(sizes), offsets_of(sizes[drops])
         return first, np.arange(first[-1]) + np.repeat(chosen[drops] - first[:-1], sizes[drops])
 
 
 def block_screening_scores(fit: FitPoint, source: ElementColumns) -> FloatArray:
-    """Return roughly what each element would add: a Newton step with the mean curvature of all samples."""
+    """The gain of each element by a Newton step with the mean curvature of all samples."""
     levels, every = fit.levels, np.arange(len(source.begin) - 1)
     a, b = np.triu_indices(levels)
     mean = np.empty((levels, levels))

@@ -10,17 +10,17 @@ from swapwise.objectives.least_squares.by_products import least_squares_of
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 
 # The least curvature of a sample, relative to the largest, in a second-order model: with less, the response
-# that Newton's step would fit knows no bounds.
+# that Newton's step would fit is unbounded.
 LEAST_MODEL_WEIGHT = 1e-8
 
 
 def quadratic_model(
     fit: FitPoint, predictor: FloatArray, columns: FloatArray, begin: IndexArray
 ) -> GroupLeastSquares | None:
-    """Return least squares whose values rise and fall as the second-order model of a likelihood does.
+    """Return least squares whose values change as the second-order model of a likelihood does.
 
     Coefficients of a column, one per level, follow each other. ``predictor`` is η without the offset; the
-    intercept, if the fit has one, is taken out of all columns. None where nothing curves.
+    intercept, if the fit has one, is projected out of all columns. None where nothing curves.
     """
     levels, samples = fit.eta.shape
     pair, rows = fit.pairs[1], columns

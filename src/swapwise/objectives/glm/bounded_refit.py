@@ -1,9 +1,9 @@
 """Refits within bounds where steps in a box lose their digits: an active set of refits without bounds.
 
-Coefficients at a bound are held there while the others are refitted as if they had none, as carefully as
-that takes. If one of them leaves its bounds, all go as far towards the refit as the bounds let them, and the
-first at its bound is held, too. Else the coefficient that its bound holds back the most is let go (Lawson and
-Hanson, 1974, for least squares). The likelihood is concave, so that every turn raises it.
+Coefficients at a bound are fixed there while the others are refitted without bounds, as carefully as that
+takes. If one of them leaves its bounds, all go as far towards the refit as the bounds allow, and the first at
+its bound is fixed, too. Otherwise the fixed coefficient with the largest predicted gain is freed (Lawson and
+Hanson, 1974, for least squares). The likelihood is concave, so every turn raises it.
 """
 
 from __future__ import annotations
@@ -20,33 +20,22 @@ from swapwise.objectives.coefficient_bounds import CoefficientBounds
 if TYPE_CHECKING:
     from swapwise.objectives.glm.likelihood import Fit, Likelihood
 
-# Each coefficient is held and let go a few times at most, but for rounding.
+# Each coefficient is fixed and freed a few times at most, except for rounding.
 TURNS_PER_COEFFICIENT = 10
 
 
 def refit_within(
     likelihood: Likelihood, columns: FloatArray, penalty: FloatArray, bounds: CoefficientBounds, fit: Fit
 ) -> Fit:
-    """Return the best parameters within bounds, one per column, from those of a fit that has not converged.
-
-    >>> from swapwise.objectives.glm.likelihood import Fit, Likelihood
-    >>> from swapwise.objectives.glm.poisson import POISSON_FAMILY
-    >>> likelihood = Likelihood(POISSON_FAMILY, np.array([1.0, 2.0, 4.0]), fit_intercept=False)
-    >>> bounds = CoefficientBounds(np.array([0.0]), np.array([0.5]))
-    >>> begin = Fit(-np.inf, np.zeros((1, 1)), False, 0.0)
-    >>> refit_within(likelihood, np.array([[0.0, 1.0, 2.0]]), np.zeros(1), bounds, begin).theta
-    array([[0.5]])
-    """
+    """Return the best parameters within bounds, one per column, starting from an unfinished fit."""
     faces = _Faces(likelihood, columns, penalty, bounds, fit)
     for _ in range(TURNS_PER_COEFFICIENT * (len(columns) + 1)):
-        if faces.go_on() and not faces.let_go():
+        if faces.refit_free() and not faces.free_best():
             return faces.best
     return faces.best._replace(converged=False)
 
 
 class _Faces:
-    """Parameters on their way through the faces of a box, and the best fit on the way."""
-
     def __init__(
         self,
         likelihood: Likelihood,
@@ -60,10 +49,9 @@ class _Faces:
         self._point = bounds.clip(fit.theta[:, 0])
         slope, _ = self._derivatives()
         self._free = bounds.projected(slope, self._point) == slope
-        self._tried = np.zeros(len(columns), dtype=bool)  # let go since the value last rose
+        self._tried = np.zeros(len(columns), dtype=bool)  # freed since the value last rose
 
     def _derivatives(self) -> tuple[FloatArray, FloatArray]:
-        """Return the slope in the parameters, and how the likelihood curves in each."""
         eta = self._likelihood.offset + self._point @ self._columns
         with np.errstate(all="ignore"):
             _, slope, curve = self._likelihood.derivatives(eta)
@@ -72,8 +60,8 @@ class _Faces:
         own = np.where(np.abs(own) > SUM * sizes, own, 0.0)  # else it is rounding
         return own, self._columns**2 @ curve[0, 0] + self._penalty
 
-    def go_on(self) -> bool:
-        """Refit what is not held; return whether it ended within the bounds."""
+    def refit_free(self) -> bool:
+        """Refit the parameters that are free; return whether they stay within the bounds."""
         free, bounds = self._free, self._bounds
         held = np.where(free, 0.0, self._point)
         fit = self._likelihood.refit_beside(
@@ -100,8 +88,8 @@ class _Faces:
             self.best = fit._replace(value=value, theta=theta, late_step=max(fit.late_step, self._late_step))
         return True
 
-    def let_go(self) -> bool:
-        """Let the coefficient go that its bound holds back the most; return whether there is one."""
+    def free_best(self) -> bool:
+        """Free the fixed coefficient with the largest predicted gain; return whether there is one."""
         slope, curve = self._derivatives()
         pull = np.where(self._free, 0.0, self._bounds.projected(slope, self._point))
         gains = np.divide(pull**2, 2 * curve, out=np.zeros(len(pull)), where=curve > 0)

@@ -20,28 +20,28 @@ from swapwise.kernels import glm
 from swapwise.numerics import SUM
 
 # A basis is orthonormal with respect to weights; where the curvature has become very different from them, it
-# is replaced by one for the curvature. Two or three are enough but for likelihoods without a maximum.
+# is replaced by one for the curvature. Two or three are enough, except for likelihoods without a maximum.
 MOST_BASES = 8
 
 # Far out, where the likelihood is all but linear, steps keep their length until one leads too far, and are
 # then shortened by the factor below: some ten steps for each power of ten in length.
 STEPS_PER_BASIS = 200
 
-# Eigenvalues are off by this share of the largest. Those that are not much larger say little: what is left to
-# gain along them is then computed as if they were as small as that.
+# Eigenvalues are off by this share of the largest. Gains left along smaller ones are computed as if these
+# were as small as that.
 EIGENVALUE_ROUNDING, LEAST_EIGENVALUE = 1e-15, 1e-10
 
 # Values are means of terms of about 1, and rounded like them.
 VALUE_ROUNDING = 1e-15
 
-# Samples count at least this much in a basis, relative to the largest curvature per weight: what curves less
-# adds nothing to the value that could be seen.
+# Samples count at least this much in a basis, relative to the largest curvature per weight: flatter ones add
+# nothing to the value but rounding.
 LEAST_CURVATURE = 1e-14
 
 # Damping begins with this, in units of the largest eigenvalue (or 1), and changes by this factor.
 FIRST_DAMPING, DAMPING_FACTOR = 1e-14, 10.0
 
-# A step that is damped by 1e16 times the curvature leads up unless nothing but rounding is left.
+# A step that is damped by 1e16 times the curvature leads up unless only rounding is left.
 MOST_DAMPINGS = 31
 
 LongArray = NDArray[np.longdouble]
@@ -52,7 +52,7 @@ Derivatives = Callable[[FloatArray], tuple[float, FloatArray, FloatArray]]
 
 @dataclass(frozen=True)
 class RefitProblem:
-    """What is fitted: ``u(θ) = ℓ(offset + θᵀ columns) − Σ_k ρ_k ‖θ_k‖²/2``, one column per row."""
+    """Maximise ``u(θ) = ℓ(offset + θᵀ columns) − Σ_k ρ_k ‖θ_k‖²/2``, one column per row."""
 
     derivatives: Derivatives
     columns: FloatArray
@@ -64,17 +64,9 @@ class RefitProblem:
 
 
 def careful_refit(problem: RefitProblem, theta: FloatArray) -> tuple[float, FloatArray, bool]:
-    """Return the maximum of ``u``, where it is, and whether it was reached, starting from θ.
+    """Return the maximum of ``u``, its θ, and whether it was reached, starting from ``theta``.
 
-    Columns that others span need a penalty ρ > 0, if ever so small; see ``FLOAT64_PRECISION``.
-
-    >>> def derivatives(eta):  # of -‖y - η‖²/2 with y = (0, 1)
-    ...     return -float(((np.arange(2) - eta[0]) ** 2).sum()) / 2, np.arange(2) - eta, np.ones((1, 1, 2))
-    >>> columns = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-7]])
-    >>> problem = RefitProblem(derivatives, columns, np.zeros((1, 2)), np.ones(2), np.full(2, 1e-20), 1e-14)
-    >>> value, theta, converged = careful_refit(problem, np.zeros((2, 1)))
-    >>> abs(value) < 1e-5, (theta[:, 0] * 1e-7).round(4), converged
-    (True, array([-1.,  1.]), True)
+    Columns that others span need a penalty ρ > 0, however small; see ``FLOAT64_PRECISION``.
     """
     weight, value, converged = problem.weight, -np.inf, False
     for number in range(MOST_BASES):
@@ -94,11 +86,11 @@ def careful_refit(problem: RefitProblem, theta: FloatArray) -> tuple[float, Floa
 
 
 class OrthonormalBasis:
-    """Columns as combinations of others that are orthogonal with respect to weights, penalties included.
+    """Columns as combinations of vectors that are orthonormal with respect to weights and penalties.
 
     The rows ``√weight · columns`` and ``√ridge`` are factored as Q R. Rotated by the singular vectors of the
     part that belongs to the penalties, Q has a diagonal penalty again. Long double precision (where the
-    machine has it) keeps what distinguishes columns that agree in ten digits.
+    machine has it) keeps the difference of columns that agree in ten digits.
     """
 
     def __init__(self, problem: RefitProblem, weight: FloatArray) -> None:
@@ -117,12 +109,10 @@ class OrthonormalBasis:
         self.columns = np.divide(rotated, root, out=np.zeros_like(rotated), where=root > 0).astype(np.float64)
 
     def coordinates(self, theta: FloatArray) -> FloatArray:
-        """Return the coordinates of parameters."""
         moved: FloatArray = self._rotation @ (self._triangle @ (theta * self._lengths[:, None]))
         return moved.astype(np.float64)
 
     def parameters(self, point: FloatArray) -> FloatArray:
-        """Return the parameters at coordinates."""
         left = (self._rotation.T @ point).astype(np.longdouble)
         for i in range(len(left) - 1, -1, -1):
             left[i] = (left[i] - self._triangle[i, i + 1 :] @ left[i + 1 :]) / self._triangle[i, i]
@@ -130,7 +120,7 @@ class OrthonormalBasis:
 
 
 def _orthonormalised(rows: LongArray) -> LongArray:
-    """Make vectors, one per row, orthonormal in place; return the triangle R that leads back to them.
+    """Make the rows orthonormal in place; return the triangle R that maps them back.
 
     By Gram and Schmidt, each time twice, after which no more is lost (Giraud et al., 2005).
     """
@@ -146,19 +136,17 @@ def _orthonormalised(rows: LongArray) -> LongArray:
 
 
 class _DampedNewton:
-    """Damped Newton steps in the coordinates of a basis."""
-
     def __init__(self, problem: RefitProblem, basis: OrthonormalBasis, theta: FloatArray) -> None:
         self.problem, self.basis = problem, basis
         self.point = basis.coordinates(theta)
-        self.value, self.slope, self.curve = self._look(self.point)
+        self.value, self.slope, self.curve = self._evaluate(self.point)
         self._damping = 0.0
 
     def run(self, is_fresh: bool) -> bool:
-        """Take steps; return whether the maximum was reached for certain.
+        """Take steps; return whether the maximum was certainly reached.
 
-        ``is_fresh`` says that the basis was made where the fit begins: with one level, the Hessian is then
-        the identity but for samples that are too flat to matter, whatever its eigenvalues say.
+        ``is_fresh``: the basis was made at the start of this fit. With one level, the Hessian is then the
+        identity except for samples too flat to matter, whatever its computed eigenvalues are.
         """
         enough = max(glm.UNCONVERGED * self.problem.tol, VALUE_ROUNDING)
         is_white = is_fresh and self.point.shape[1] == 1
@@ -175,7 +163,7 @@ class _DampedNewton:
         return False
 
     def _second_order(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return eigenvalues and eigenvectors of minus the Hessian, and the slope along these."""
+        """Eigenvalues and eigenvectors of minus the Hessian, and the slope along these."""
         columns, penalty, levels = self.basis.columns, self.basis.penalty, self.point.shape[1]
         m = len(columns)
         gradient = (columns @ self.slope.T - penalty[:, None] * self.point).T.ravel()
@@ -190,14 +178,13 @@ class _DampedNewton:
         return sizes, directions, gradient @ directions
 
     def _ascend(self, sizes: FloatArray, directions: FloatArray, slope: FloatArray) -> bool:
-        """Take a step, damped until the value rises by a fair part of its slope; False if none does."""
         unit = max(1.0, float(sizes[-1]))
         least = LEAST_EIGENVALUE**2 * unit  # a divisor that is not zero
         for _ in range(MOST_DAMPINGS):
             along = slope / (np.maximum(sizes, least) + self._damping)
             ahead = self.point + (directions @ along).reshape(self.point.shape[::-1]).T
-            value, *rest = self._look(ahead)
-            # What a value may be off by: a rise below it is judged by the slope alone.
+            value, *rest = self._evaluate(ahead)
+            # The error of a value: a rise below it is judged by the slope alone.
             noise = SUM * abs(self.value) if slope @ along < SUM * abs(self.value) else 0.0
             if value >= self.value + glm.ARMIJO * float(slope @ along) - noise:
                 self.point, self.value, (self.slope, self.curve) = ahead, value, rest
@@ -208,7 +195,7 @@ class _DampedNewton:
             self._damping = max(DAMPING_FACTOR * self._damping, FIRST_DAMPING * unit)
         return False
 
-    def _look(self, point: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        with np.errstate(all="ignore"):  # a step that leads far away is found out by its value
+    def _evaluate(self, point: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        with np.errstate(all="ignore"):  # a step that leads too far shows in its value
             value, slope, curve = self.problem.derivatives(self.problem.offset + point.T @ self.basis.columns)
             return value - float(self.basis.penalty @ (point**2).sum(axis=1)) / 2, slope, curve

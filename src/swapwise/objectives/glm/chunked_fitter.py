@@ -1,4 +1,4 @@
-"""Fits of likelihoods on data that are read chunk by chunk: sums over the samples are all they keep."""
+"""Fits of likelihoods on data that are read chunk by chunk, of which only sums over the samples are kept."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.glm.block_model import LEAST_MODEL_WEIGHT
 from swapwise.objectives.glm.fitter import Fitter, Penalties, gains_of_steps
 from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
-from swapwise.objectives.glm.newton import Ask, NewtonSteps, Sums, newton_steps, newton_together
+from swapwise.objectives.glm.newton import EvaluationPoint, NewtonSteps, Sums, newton_steps, newton_together
 from swapwise.objectives.glm.second_order import SecondOrderModel, WeightedCrossProducts, projected_slopes
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.override import override
 
 # No more numbers than these are read into memory for a refit that did not converge chunk by chunk: half a
-# gigabyte, while it works with them.
+# gigabyte, with the temporary arrays.
 MOST_GATHERED = 1 << 24
 
-# Eigenvalues of larger matrices than this are not asked for: they take the inner products of all columns.
+# Eigenvalues of larger matrices than this are not computed: they take the inner products of all columns.
 EIGENVALUES_UP_TO = 500
 
 # At most this many refits share a pass over the data.
 REFITS_PER_PASS = 256
 
-# This many entries of columns are worked with at a time: they are copied, and copies are to be small.
+# Columns are copied this many entries at a time.
 ENTRIES_AT_ONCE = 1 << 20
 
 # Curvatures and slopes of samples are alike if they differ by no more than rounding, of the intercept too.
@@ -46,8 +46,6 @@ _ONE = np.ones(1)
 
 
 class _Point(NamedTuple):
-    """Where sums are asked for: a set, and what :class:`Trial` says of parameters."""
-
     support: IndexArray
     theta: FloatArray
     step: FloatArray
@@ -57,27 +55,18 @@ class _Point(NamedTuple):
 class ChunkedFitter(Fitter):
     """Fits on a design whose data come in chunks of rows; target, weights and offset are in memory.
 
-    Newton's method asks for a value, a gradient and a Hessian of few numbers: sums over the samples, which
-    are computed chunk by chunk, wherever the chunks are. Refits of several sets look at the data together,
-    and only at columns that are held apart from all others.
+    Newton's method needs a value, a gradient and a Hessian of few numbers: sums over the samples, computed
+    chunk by chunk, wherever the chunks are. Refits of several sets share passes over the data, and read only
+    columns that are kept apart from all others.
 
-    What differs from data in memory is the last word of a search. In memory, bounds by duality say which
-    moves cannot be the best, and the best is found for certain. Here the second-order model around the fit
-    predicts what moves gain; the best are refitted, and more for as long as others are predicted to gain more
-    than the best of them gains. So the last round of a search is a check and not a proof.
-
-    >>> import dask.array as da
-    >>> import swapwise as sw
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((200, 6))
-    >>> y = rng.random(200) < 1 / (1 + np.exp(2 * X[:, 1] - 3 * X[:, 4]))
-    >>> f = sw.Logistic(da.from_array(X, chunks=(50, 6)), y)
-    >>> type(f) is sw.Logistic, f([1, 4]) - sw.Logistic(X, y)([1, 4]) < 1e-12
-    (True, True)
+    The last round of a search differs from data in memory. In memory, bounds by duality rule out moves that
+    cannot be the best, and the best is found for certain. Here the second-order model around the fit predicts
+    the gains of moves; the best are refitted, and more as long as others are predicted to gain more than the
+    best of them gains. So the last round of a search is a check and not a proof.
     """
 
     scoring = "pass"
-    #: Together they cost little more than one
+    #: Refits of several moves cost little more than one
     first_refits = 16
     columns: Design
 
@@ -95,7 +84,6 @@ class ChunkedFitter(Fitter):
         self._last_expansion: tuple[IndexArray, FloatArray, SecondOrderModel] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: nothing that takes as much room as the columns."""
         return {**self.__dict__, "_last_expansion": None}
 
     @property
@@ -114,13 +102,13 @@ class ChunkedFitter(Fitter):
         return last[1]._replace(theta=last[1].theta.copy())
 
     def refit_together(self, starts: list[tuple[IndexArray, FloatArray]]) -> list[Fit]:
-        """Refit on several sets, at least one element each: it takes as many looks as the slowest does."""
+        """Refit on several sets of at least one element, in as many passes as the slowest refit takes."""
         needed = np.unique(np.concatenate([support for support, _ in starts]))
 
-        def look(asked: dict[int, Ask]) -> list[Sums]:
-            return self._sums(needed, [_Point(starts[number][0], *ask) for number, ask in asked.items()])
+        def evaluate(points: dict[int, EvaluationPoint]) -> list[Sums]:
+            return self._sums(needed, [_Point(starts[number][0], *at) for number, at in points.items()])
 
-        fits = newton_together([self._steps(*start) for start in starts], look)
+        fits = newton_together([self._steps(*start) for start in starts], evaluate)
         return [
             fit if fit.converged else self._refit_carefully(support, fit)
             for (support, _), fit in zip(starts, fits, strict=True)
@@ -135,7 +123,6 @@ class ChunkedFitter(Fitter):
         return newton_steps(begin, fallback, penalty, likelihood.null, likelihood.tol, MAX_STEPS, bounds)
 
     def _refit_carefully(self, support: IndexArray, fit: Fit) -> Fit:
-        """Go on where plain Newton steps ended, on columns in memory: one pass over the data."""
         likelihood = self.likelihood
         if (len(support) + 1) * likelihood.n_samples > MOST_GATHERED:
             return fit
@@ -164,21 +151,15 @@ class ChunkedFitter(Fitter):
         return values, converged
 
     def _sums(self, needed: IndexArray, points: list[_Point]) -> list[Sums]:
-        """Return the sums for sets among the needed columns."""
-
         def reduction(held: IndexArray) -> NewtonSums:
             trials = [
-                Trial(self._among(held, point.support), point.theta, point.step, point.floor)
+                TrialPoint(self.columns.scaled(point.support, held), point.theta, point.step, point.floor)
                 for point in points
             ]
             return NewtonSums(self.likelihood.family.kernel, trials)
 
         found: list[Sums] = self.columns.reduce_some(needed, reduction, *self._rows)
         return found
-
-    def _among(self, held: IndexArray, elements: IndexArray) -> Scaled:
-        """Return columns of the model, as they come from a matrix that holds these."""
-        return self.columns.scaled(elements, held)
 
     def _sums_at(self, support: IndexArray, theta: FloatArray, floor: float = 0.0) -> Sums:
         return self._sums(support, [_Point(support, theta, np.zeros_like(theta), floor)])[0]
@@ -199,7 +180,7 @@ class ChunkedFitter(Fitter):
         return self._expansion(support, theta).along(elements)
 
     def _expansion(self, support: IndexArray, theta: FloatArray) -> SecondOrderModel:
-        """Return the same along all columns: one pass over the data, unless it was made for the last fit."""
+        """The expansion along all columns: one pass over the data, unless it was made for the last fit."""
         last = self._last_expansion
         if last is None or not (np.array_equal(last[0], support) and np.array_equal(last[1], theta)):
             last = self._last_expansion = support.copy(), theta.copy(), self._new_expansion(support, theta)
@@ -210,8 +191,8 @@ class ChunkedFitter(Fitter):
         if not len(support) and self._are_alike:
             return self._first_expansion()
         size, shift = len(support), design.shift
-        trial = Trial(design.scaled(support), parameters, np.zeros_like(parameters))
-        products, squares, totals = design.reduce(Surroundings(likelihood.family.kernel, trial), *self._rows)
+        trial = TrialPoint(design.scaled(support), parameters, np.zeros_like(parameters))
+        products, squares, totals = design.reduce(ExpansionSums(likelihood.family.kernel, trial), *self._rows)
         if likelihood.fit_intercept:
             squares = squares - 2 * shift * products[size] + shift**2 * totals[size]
         products = (products - totals[:, None] * shift) * design.factor
@@ -225,7 +206,6 @@ class ChunkedFitter(Fitter):
 
     @cached_property
     def _alone(self) -> tuple[FloatArray, FloatArray]:
-        """Slope and curvature of every sample where the intercept is all there is."""
         likelihood = self.likelihood
         eta = likelihood.offset + likelihood.intercept_alone[:, None]
         _, slope, curve = likelihood.derivatives(eta)
@@ -233,10 +213,10 @@ class ChunkedFitter(Fitter):
 
     @cached_property
     def _are_alike(self) -> bool:
-        """Whether all samples curve alike at the intercept alone, by what the first look at the data tells.
+        """Whether all samples curve alike at the intercept alone, according to the first pass over the data.
 
-        Then the slopes are what the target differs from its mean by, and the mean says nothing of centred
-        columns.
+        Then the slopes are the deviations of the target from its mean, and the mean does not matter for
+        centred columns.
         """
         likelihood, (slope, curve) = self.likelihood, self._alone
         if not likelihood.fit_intercept or np.ptp(likelihood.offset):
@@ -248,7 +228,6 @@ class ChunkedFitter(Fitter):
         )
 
     def _first_expansion(self) -> SecondOrderModel:
-        """Return slope and curvature at the intercept alone, from the first look at the data."""
         design, curve = self.columns, float(self._alone[1].sum())
         squares = curve * design.squared_norms + self.penalties.ridge
         alone, products = self.likelihood.intercept_alone, np.zeros((design.n_features, 1))
@@ -259,11 +238,7 @@ class ChunkedFitter(Fitter):
     def quadratic(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray, damping: float = 0.0
     ) -> LeastSquares | None:
-        """Return the second-order model around a fit as least squares on some columns.
-
-        Inner products are all that is known of them, so columns are shown in coordinates that have these.
-        There is no damping: it would take more passes over the data.
-        """
+        # Columns in coordinates with the right inner products. Damping would take more passes over the data.
         fitted, fit_intercept = theta[:, 0], self.likelihood.fit_intercept
         used = np.union1d(elements, support)
         parameters = np.zeros(len(used) + fit_intercept)
@@ -284,7 +259,6 @@ class ChunkedFitter(Fitter):
         return LeastSquares(ColumnArray(np.ascontiguousarray(columns.T)), response, ridge, bounds=bounds)
 
     def _steepest(self, support: IndexArray, parameters: FloatArray) -> float:
-        """Return the largest curvature of a sample at a fit."""
         if not len(support):
             return float(self._alone[1].max())
         return self._sums_at(support, parameters).steepest
@@ -320,18 +294,17 @@ class ChunkedFitter(Fitter):
 
 
 @dataclass(frozen=True)
-class Trial:
-    """Parameters to look at: one per column and, if there is one more, an intercept behind them."""
+class TrialPoint:
+    """Parameters at which sums are computed: one per column and, if there is one more, an intercept."""
 
     columns: Scaled
     theta: FloatArray
-    #: The step that leads there, of which is asked how far it takes a sample
+    #: The step that leads there, whose largest change of a linear predictor is computed
     step: FloatArray
-    #: What no curvature counts less than
+    #: The least curvature of a sample
     floor: float = 0.0
 
     def columns_of(self, chunk: FloatArray) -> FloatArray:
-        """Return the columns, one per row, and a row of ones behind them if there is an intercept."""
         columns = self.columns.of(chunk, _ONE)
         if len(self.theta) == len(columns):
             return columns
@@ -340,18 +313,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class NewtonSums(Reduction):
-    """The sums of several trials from one look at the data; rows are target, weight and offset.
-
-    >>> from swapwise.data.mapped import ArrayChunks
-    >>> chunks, column = ArrayChunks(np.array([[1.0], [2.0]]), 1), Scaled(np.array([0]), np.zeros(1), _ONE)
-    >>> reduction = NewtonSums((families.POISSON, 0.0), [Trial(column, np.zeros(1), np.ones(1))])
-    >>> (sums,) = chunks.reduce(reduction, np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
-    >>> sums.value, sums.gradient, sums.hessian, sums.reach
-    (-2.0, array([4.]), array([[5.]]), 2.0)
-    """
+    """Sums at several points; rows are target, weight and offset."""
 
     family: tuple[int, float]
-    trials: list[Trial]
+    trials: list[TrialPoint]
 
     @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
@@ -361,14 +326,16 @@ class NewtonSums(Reduction):
     def merge(self, first: Any, second: Any) -> Any:
         return [one.plus(other) for one, other in zip(first, second, strict=True)]
 
-    def _by_pieces(self, trial: Trial, chunk: FloatArray, rows: tuple[NDArray[Any], ...]) -> Iterator[Sums]:
+    def _by_pieces(
+        self, trial: TrialPoint, chunk: FloatArray, rows: tuple[NDArray[Any], ...]
+    ) -> Iterator[Sums]:
         step = max(1, ENTRIES_AT_ONCE // max(1, len(trial.theta)))
         for begin in range(0, len(chunk), step):
             part = slice(begin, begin + step)
             yield self._sums(trial, chunk[part], *(values[part] for values in rows))
 
     def _sums(
-        self, trial: Trial, chunk: FloatArray, target: FloatArray, weight: FloatArray, offset: FloatArray
+        self, trial: TrialPoint, chunk: FloatArray, target: FloatArray, weight: FloatArray, offset: FloatArray
     ) -> Sums:
         columns = trial.columns_of(chunk)
         value, slope, curve = _derivatives(self.family, trial.theta @ columns + offset, target, weight)
@@ -387,23 +354,15 @@ class NewtonSums(Reduction):
 
 
 @dataclass(frozen=True)
-class Surroundings(Reduction):
+class ExpansionSums(Reduction):
     """Products of all columns with those of a trial, weighted by the curvature there, and with the slope.
 
-    The answer is these products (the slope's last), the squares of all columns, weighted alike, and the sums
-    of what columns were multiplied with. Rows are target, weight and offset.
-
-    >>> from swapwise.data.mapped import ArrayChunks
-    >>> chunks = ArrayChunks(np.array([[1.0, 0.0], [2.0, 3.0]]), 1)
-    >>> trial = Trial(Scaled(np.array([0]), np.zeros(1), _ONE), np.zeros(1), np.ones(1))
-    >>> reduction = Surroundings((families.POISSON, 0.0), trial)
-    >>> chunks.reduce(reduction, np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
-    (array([[5., 6.],
-           [4., 6.]]), array([5., 9.]), array([3., 2.]))
+    The answer is these products (the slope's last), the weighted squares of all columns, and the sums of the
+    factors. Rows are target, weight and offset.
     """
 
     family: tuple[int, float]
-    trial: Trial
+    trial: TrialPoint
 
     @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
@@ -418,7 +377,6 @@ class Surroundings(Reduction):
 def _derivatives(
     family: tuple[int, float], eta: FloatArray, target: FloatArray, weight: FloatArray
 ) -> tuple[float, FloatArray, FloatArray]:
-    """Return the log-likelihood, its slope in η, and minus its curvature."""
     slope, curve = np.empty((1, len(eta))), np.empty((1, 1, len(eta)))
     value = families.derivatives(family, eta[None], target, weight, _ONE[None], slope, curve)
     return float(value), slope[0], curve[0, 0]

@@ -1,4 +1,4 @@
-"""The columns of elements that have several coefficients, as second-order models need them."""
+"""The columns of elements that have several coefficients, in the form that second-order models use."""
 
 from __future__ import annotations
 
@@ -18,28 +18,16 @@ from swapwise.objectives.block_columns import (
     shortest_directions,
 )
 
-# Columns are gathered from where they are stored up to this many numbers: 32 MB.
+# Columns are copied from where they are stored up to this many numbers: 32 MB.
 MOST_GATHERED = 1 << 22
 
 
 class ElementColumns:
-    """The columns of elements, one element after the other, without those that others of it span.
+    """The columns of elements, one element after the other, without those that others of the element span.
 
-    Up to a moderate size they are copied, so that products are fast; beyond that they are read as they are
-    stored, and columns that others of their element span stay.
-
-    Parameters
-    ----------
-    columns : Columns
-    groups : Groups
-        Which columns each element has.
-    weight : array of shape (n_samples,)
-        Weights of the samples, to tell which columns others span.
-    ridge : float
-    read : callable
-        Returns some columns, one per row.
-    copy : bool
-        Whether to copy them at all.
+    Up to a moderate size they are copied, so that products are fast; beyond that, or without ``copy``, they
+    are read as they are stored, and columns that others of their element span stay. The span is that with
+    respect to ``weight``, one number per sample; ``read`` returns some columns, one per row.
     """
 
     def __init__(
@@ -62,7 +50,7 @@ class ElementColumns:
             self._array = np.ascontiguousarray(columns.columns(self._rows))
         self._are_single = groups.largest <= 1
         if self._are_single:
-            #: Inner products within every element, as samples are weighted, one block behind the other
+            #: Weighted inner products within every element, one block behind the other
             self.own = columns.squared_norms[self._rows]
         else:
             self.own = self._own_products()
@@ -75,7 +63,6 @@ class ElementColumns:
             self.heights = np.maximum(self._array.max(axis=1), -self._array.min(axis=1))
 
     def _read(self, first: int, last: int) -> FloatArray:
-        """Return the columns from one place to another."""
         if self._array is not None:
             return self._array[first:last]
         return self._read_rows(self._rows[first:last])
@@ -84,7 +71,6 @@ class ElementColumns:
         return own_products(self._read, self.begin, len(self._weight), self._weight[None])
 
     def _reduce(self, array: FloatArray, elements: IndexArray) -> None:
-        """Replace columns of elements by components of them; those with short ones stay as they are."""
         parts = [array[a:b] for a, b in zip(self.begin[:-1], self.begin[1:], strict=True)]
         root = np.sqrt(self._weight)
         for e in elements.tolist():
@@ -98,35 +84,31 @@ class ElementColumns:
         self.own = self._own_products()
 
     def places(self, elements: IndexArray) -> tuple[IndexArray, IndexArray]:
-        """Return where the columns of elements stand here, and where those of each begin among them."""
+        """Return the positions of the columns of elements here, and where those of each begin among them."""
         sizes = np.diff(self.begin)[elements]
         begin = offsets_of(sizes)
         return np.arange(begin[-1]) + np.repeat(self.begin[elements] - begin[:-1], sizes), begin
 
     def _are_all(self, elements: IndexArray) -> bool:
-        """Return whether these are all elements, in order."""
         return np.array_equal(elements, np.arange(len(self.begin) - 1))
 
     def of(self, elements: IndexArray) -> FloatArray:
-        """Return the columns of elements, one per row."""
         if self._array is not None and self._are_all(elements):
             return self._array
         places, _ = self.places(elements)
         return self._read_rows(self._rows[places]) if self._array is None else self._array[places]
 
     def _are_many(self, n_columns: int) -> bool:
-        """Return whether columns are better not gathered from where they are stored."""
         return self._array is None and n_columns * len(self._weight) > MOST_GATHERED
 
     def products(self, elements: IndexArray, vectors: FloatArray) -> FloatArray:
-        """Return products of the columns of elements with vectors, one row per column."""
         places, _ = self.places(elements)
         if self._are_many(len(places)):
             return self._columns.dots(vectors, exact=True).T[self._rows[places]]
         return self.of(elements) @ vectors.T
 
     def own_products_of(self, elements: IndexArray, weights: FloatArray) -> FloatArray:
-        """Return the inner products within elements, a block per vector of weights of the samples."""
+        """The inner products within elements, a block per vector of weights."""
         places, begin = self.places(elements)
         if self._are_single and self._are_many(len(places)):
             squares = np.stack([self._columns.weighted_squares(weight) for weight in weights], axis=1)

@@ -1,4 +1,4 @@
-"""What a family of likelihoods is: one record, which objectives, estimators, command line and report read."""
+"""A family of likelihoods: one record, which objectives, estimators, command line and report read."""
 
 from __future__ import annotations
 
@@ -21,69 +21,63 @@ class Family:
 
     Functions are of arrays with one number per sample, at module level so that records can be pickled. To add
     a family, write a record, its kernel in ``kernels/families.hpp``, and an objective that names it.
-
-    >>> from swapwise.objectives.glm.poisson import POISSON_FAMILY as family
-    >>> family.name, family.mean(np.zeros(2)), family.deviances(np.array([1.0, 0.0]), np.zeros(2))
-    ('poisson', array([1., 1.]), array([0., 2.]))
     """
 
-    #: As users name it
+    #: The name in options and files
     name: str
     #: The model in a sentence
     title: str
     #: Its number in :mod:`swapwise.kernels`
     number: int
-    #: From the target as it is given, and the number of samples if that is known, to a checked one
+    #: Maps the target as given, and the number of samples if known, to a checked target
     read_target: Callable[[Any, int | None], FloatArray]
     #: The mean of the target, or the probability of 1, from η
     mean: Callable[[FloatArray], FloatArray]
-    #: From target and η: twice what the log-likelihood of each sample is below that of a perfect fit
+    #: From target and η: twice the gap of each sample's log-likelihood to that of a perfect fit
     deviances: Callable[[FloatArray, FloatArray], FloatArray]
-    #: The log-likelihood of a perfect fit, but for terms that do not depend on η
+    #: The log-likelihood of a perfect fit, up to terms that do not depend on η
     perfect: Callable[[FloatArray], FloatArray]
     #: From target, weights that sum to one, and η without an intercept: a first guess of the intercept
     first_intercept: Callable[[FloatArray, FloatArray, FloatArray], float]
-    #: How the warning about coefficients without a maximum begins
-    runaway: str
-    #: What the deviance is called: "Poisson deviance"
+    #: Why coefficients may diverge: the beginning of the warning
+    divergence_cause: str
+    #: The name of the deviance, such as "Poisson deviance"
     deviance_name: str
-    #: What a target is called: "count", "amount", "class"
+    #: The name of a target, such as "count", "amount", "class"
     outcome: str = "number"
-    #: How large the terms of the log-likelihood are, by sample: what they are rounded by
+    #: The size of each sample's term of the log-likelihood, on which its rounding depends
     sizes: Callable[[FloatArray], FloatArray] = np.abs
-    #: What the second derivative in η does not exceed, by sample; None if it knows no bounds
+    #: An upper bound on the second derivative in η, by sample; None if it is unbounded
     most_curvature: Callable[[FloatArray], FloatArray] | None = None
-    #: What an offset is to users; None if the family has no use for one
+    #: The meaning of an offset, for users; None if the family has none
     offset: str | None = None
-    #: Whether the target has no values below zero
+    #: Whether targets are non-negative
     non_negative: bool = True
-    #: Whether there are classes, and how many numbers make up η, by the target; None for one number
+    #: From the target: the basis of class scores, one column per number of η; None for a single number
     scores: Callable[[FloatArray], FloatArray] | None = None
-    #: Whether a target of zero has no likelihood
+    #: Whether targets are positive
     positive: bool = False
-    #: A parameter that the kernel needs
+    #: A parameter of the kernel
     parameter: float = 0.0
-    #: The same family with another parameter; None if it has none that users know
+    #: The same family with another parameter; None if users cannot set one
     with_parameter: Callable[[float], Family] | None = None
-    #: From target, means and weights (or None): the parameter under which the target is likeliest
+    #: From target, means and weights (or None): the maximum-likelihood parameter
     best_parameter: Callable[[FloatArray, FloatArray, FloatArray | None], float] | None = None
-    #: From the mean deviance: minus twice the mean log-likelihood at the best dispersion, but for a constant;
-    #: None if there is none to choose, and this is the mean deviance itself
+    #: From the mean deviance: minus twice the mean log-likelihood at the best dispersion, up to a constant;
+    #: None if there is no dispersion, and this is the mean deviance itself
     at_best_dispersion: Callable[[float], float] | None = None
 
     @property
     def kernel(self) -> tuple[int, float]:
-        """What kernels know the family by."""
         return self.number, self.parameter
 
 
 def about_zero(target: FloatArray, weight: FloatArray, eta: FloatArray) -> float:
-    """Return the intercept that makes the linear predictor zero on average."""
     return -float(eta @ weight) / float(weight.sum())
 
 
 def equal_sums(target: FloatArray, weight: FloatArray, eta: FloatArray) -> float:
-    """Return the intercept with which means, exponentials of η, have the same sum as the target."""
+    """The intercept at which the means, exponentials of η, have the same sum as the target."""
     total = float(weight @ target)
     if total == 0:
         return about_zero(target, weight, eta)
@@ -91,10 +85,4 @@ def equal_sums(target: FloatArray, weight: FloatArray, eta: FloatArray) -> float
 
 
 def exponential(eta: FloatArray) -> FloatArray:
-    """Return the mean of a log link, kept within floating point."""
     return np.exp(np.clip(eta, np.log(SMALLEST_MEAN), np.log(LARGEST_MEAN)))
-
-
-def nothing(target: FloatArray) -> FloatArray:
-    """Return zeros: the log-likelihood of outcomes that were certain."""
-    return np.zeros(len(target))

@@ -1,4 +1,4 @@
-"""What a likelihood asks of its data: refits and second-order models, wherever the columns are."""
+"""Refits and second-order models of a likelihood, wherever its columns are stored."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ from swapwise.objectives.glm.element_columns import ElementColumns
 from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
 from swapwise.objectives.glm.second_order import AdditionBounds, SecondOrderModel, projected_slopes
 from swapwise.objectives.least_squares.active_set import dependencies_among
-from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.suprema import Margins
 from swapwise.override import override
 from swapwise.threads import few_threads
 
-# Of the columns that were read last, this many numbers are kept: 32 MB, or as many columns.
+# This many numbers of the columns read last are kept: 32 MB, or as many columns.
 ENTRIES_KEPT, FEWEST_KEPT = 1 << 22, 32
 
 # Columns that are not held in memory as a whole are gathered for moves up to this many numbers: 64 MB.
@@ -37,23 +36,21 @@ MOST_GATHERED = 1 << 23
 
 
 class Penalties(NamedTuple):
-    """What is paid for half the square of each coefficient."""
-
     ridge: float
-    #: The ridge of each column, and what the precision of its numbers asks for
+    #: The ridge of each column, plus the penalty for the precision of its numbers
     by_column: FloatArray
 
 
 class Fitter(ABC):
-    """Refits of a likelihood on sets of elements, and what it looks like around a fit.
+    """Refits of a likelihood on sets of elements, and second-order models around a fit.
 
     Two implementations: columns in memory (dense or sparse), and data that come in chunks of rows. Parameters
     are arrays with one row per column of a set, then the intercept's, and one number per level.
     """
 
-    #: How a move is scored; see :class:`swapwise.objectives.base.SetFunction`
+    #: The cost of scoring a move; see :class:`swapwise.objectives.base.SetFunction`
     scoring: Scoring
-    #: How many of the best moves by their predicted gains are refitted first
+    #: Number of moves, best predicted gains first, that are refitted first
     first_refits: int
 
     def __init__(
@@ -65,21 +62,18 @@ class Fitter(ABC):
         bounds: CoefficientBounds | None = None,
     ) -> None:
         self.likelihood, self.columns, self.groups, self.penalties = likelihood, columns, groups, penalties
-        #: What the coefficient of each column may be; None if it may be any number
+        #: Bounds on the coefficient of each column; None if there are none
         self.bounds = bounds
 
     @property
     def n_passes(self) -> float | None:
-        """How many times all of the data were read so far, if that is counted."""
         return None
 
     def penalties_on(self, support: IndexArray) -> FloatArray:
-        """Return the penalties of a fit: of its columns, and none of the intercept."""
         own = self.penalties.by_column[self.groups.members(support)]
         return np.append(own, np.zeros(int(self.likelihood.fit_intercept)))
 
     def bounds_on(self, support: IndexArray) -> CoefficientBounds | None:
-        """Return the bounds of a fit's parameters, none of the intercept; None if there are no others."""
         own = None if self.bounds is None else self.bounds.restricted(self.groups.members(support))
         if own is None:
             return None
@@ -88,15 +82,15 @@ class Fitter(ABC):
 
     @abstractmethod
     def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
-        """Return the best parameters on a set that is not empty, from θ on."""
+        """Return the best parameters on a non-empty set, starting from ``theta``."""
 
     @abstractmethod
     def values_after(
         self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float = -np.inf
     ) -> tuple[FloatArray, BoolArray]:
-        """Return the log-likelihood after each move, refitted from what stays, and whether it is the best.
+        """Return the log-likelihood after each move, refitted from the parameters that stay, and convergence.
 
-        It may be minus infinity where it is proven to be below what is ``wanted``.
+        It may be minus infinity where it is proven to be below ``wanted``.
         """
 
     @abstractmethod
@@ -105,12 +99,12 @@ class Fitter(ABC):
 
     @abstractmethod
     def screening_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
-        """Return what a Newton step in each element's own coefficients is predicted to gain."""
+        """Return the predicted gain of a Newton step in each element's own coefficients."""
 
     def exchange_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
-        """Return what an element is predicted to add in place of the best of the chosen to drop.
+        """Return the predicted gain of each element in place of the best chosen one to drop.
 
-        That is relative to the loss of the chosen one that is missed least, so it is never negative.
+        It is relative to the loss of the chosen one that matters least, so it is never negative.
         """
         return self.screening_scores(support, theta)
 
@@ -123,7 +117,7 @@ class Fitter(ABC):
     @abstractmethod
     def quadratic(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray, damping: float = 0.0
-    ) -> LeastSquares | GroupLeastSquares | None:
+    ) -> LeastSquares | None:
         """Return the second-order model around a fit as least squares on the columns of some elements.
 
         The weights are the curvature there, the response is the one that Newton's step would fit. With
@@ -133,14 +127,13 @@ class Fitter(ABC):
 
     @abstractmethod
     def hessian(self, levels: FloatArray, intercept: FloatArray, rows: IndexArray) -> FloatArray:
-        """Return minus the Hessian for some columns, without penalty; the intercept moves along.
+        """Return minus the Hessian for some columns, without penalty and with the intercept maximised over.
 
         ``levels`` are the coefficients of all columns, one row each. The answer has all levels of the first
         column, then those of the next.
         """
 
     def _hessian_of(self, levels: FloatArray, intercept: FloatArray, chosen: FloatArray) -> FloatArray:
-        """Return the same for columns that are at hand."""
         likelihood, n_levels = self.likelihood, self.likelihood.n_levels
         fit = np.array([self.columns.combine(level) for level in levels.T])
         curve = likelihood.derivatives(likelihood.offset + fit + intercept[:, None])[2]
@@ -150,7 +143,7 @@ class Fitter(ABC):
             if likelihood.fit_intercept:
                 share = chosen @ root / max(curve.sum(), np.finfo(float).tiny)
                 chosen -= share[:, None] * root
-            return chosen @ chosen.T  # of an array with itself: half the work
+            return chosen @ chosen.T  # a product of an array with itself takes half the time
         blocks = np.empty((len(chosen), n_levels, len(chosen), n_levels))
         across, own = np.empty((len(chosen), n_levels, n_levels)), np.empty((n_levels, n_levels))
         for k in range(n_levels):
@@ -171,14 +164,14 @@ class Fitter(ABC):
 
     @abstractmethod
     def largest_eigenvalue(self, weight: FloatArray) -> float:
-        """Return what the eigenvalues of ``Aᵀ diag(weight) A`` do not exceed, but for rounding."""
+        """Return an upper bound, up to rounding, on the eigenvalues of ``Aᵀ diag(weight) A``."""
 
     @abstractmethod
     def dependencies(self, rows: IndexArray, least: float, rounding: float) -> int | None:
-        """Return how many linear dependencies there are among columns; None if that is not certain."""
+        """Return the number of linear dependencies among columns; None if it is not certain."""
 
     def margins(self, support: IndexArray) -> Margins | None:
-        """Return a likelihood of classes on a set as a function of margins; None if it is not at hand."""
+        """Return a likelihood of classes on a set as a function of margins; None if it is not available."""
         return None
 
 
@@ -202,19 +195,16 @@ class MemoryFitter(Fitter):
         self._kept = VectorCache(likelihood.n_samples, room, room)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: nothing that can be computed again."""
         kept = {name: value for name, value in self.__dict__.items() if name != "_elements"}
         return {**kept, "_last_point": None}
 
     def chosen(self, support: IndexArray) -> FloatArray:
-        """Return the columns of a set, one per row, and the intercept's row of ones behind them."""
         columns = self._columns(self.groups.members(support))
         if not self.likelihood.fit_intercept:
             return np.ascontiguousarray(columns)
         return np.vstack([columns, np.ones(self.likelihood.n_samples)])
 
     def _columns(self, rows: IndexArray) -> FloatArray:
-        """Return some columns; if they are few, those that were read last need not be read again."""
         few, read = 2 * len(rows) <= self._room, self.columns.columns
         return self._kept.of(rows, read) if few else read(rows)
 
@@ -234,7 +224,6 @@ class MemoryFitter(Fitter):
         return values, converged
 
     def _parts(self, support: IndexArray, moves: MoveList) -> list[slice]:
-        """Return moves in parts whose columns are gathered together."""
         widest = self.groups.largest * max(1, moves.added.shape[1])
         step = max(1, MOST_GATHERED // (self.likelihood.n_samples * widest) - len(support))
         return [slice(begin, begin + step) for begin in range(0, len(moves), step)]
@@ -243,7 +232,7 @@ class MemoryFitter(Fitter):
         self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float
     ) -> tuple[FloatArray, BoolArray]:
         likelihood = self.likelihood
-        # Only what the moves touch, numbered by its places
+        # Only the elements of the moves, numbered by their positions
         needed = np.union1d(support, moves.added[moves.added >= 0])
         rows, groups = self.groups.members(needed), self.groups.restricted(needed)
         data = self._columns(rows), groups.begin, groups.rows, self.penalties.by_column[rows]
@@ -286,7 +275,6 @@ class MemoryFitter(Fitter):
 
     @cached_property
     def _has_blocks(self) -> bool:
-        """Whether elements have several coefficients."""
         has_scores = self.likelihood.family.scores is not None
         return has_scores or self.groups.n_rows >= len(self.groups.begin)
 
@@ -300,7 +288,6 @@ class MemoryFitter(Fitter):
         return ElementColumns(self.columns, self.groups, weight, ridge, self._columns, copy=self._has_blocks)
 
     def _point(self, support: IndexArray, theta: FloatArray) -> FitPoint:
-        """Return a fit as samples see it, where elements have several coefficients."""
         last = self._last_point
         if last is None or not (np.array_equal(last[0], support) and np.array_equal(last[1], theta)):
             last = self._last_point = support.copy(), theta.copy(), self._new_point(support, theta)
@@ -322,7 +309,7 @@ class MemoryFitter(Fitter):
     ) -> SecondOrderModel | BlockBounds:
         if self._has_blocks:
             return BlockBounds(self._point(support, theta), self._elements, support, elements)
-        closer = self._has_classes and self.bounds is None  # they know nothing of bounds
+        sharper = self._has_classes and self.bounds is None  # sharper bounds ignore bounds on coefficients
         return AdditionBounds(
             self.likelihood,
             self.columns,
@@ -332,14 +319,13 @@ class MemoryFitter(Fitter):
             self.penalties.ridge,
             elements,
             self._columns,
-            partial(self._class_bounds, support, theta) if closer else None,
+            partial(self._class_bounds, support, theta) if sharper else None,
             self.bounds,
         )
 
     def _class_bounds(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray, least: float
     ) -> FloatArray:
-        """Return bounds by dual points that are shortened where Newton's leads to no outcome."""
         bounds = BlockBounds(self._point(support, theta), self._elements, support, elements)
         bounds.tighten(least)
         return bounds.bound
@@ -347,7 +333,7 @@ class MemoryFitter(Fitter):
     @override
     def quadratic(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray, damping: float = 0.0
-    ) -> LeastSquares | GroupLeastSquares | None:
+    ) -> LeastSquares | None:
         likelihood = self.likelihood
         if self._has_blocks:
             if self.bounds is not None:  # its columns are combinations of those that have bounds
@@ -409,13 +395,7 @@ class MemoryFitter(Fitter):
 def gains_of_steps(
     slopes: FloatArray, squares: FloatArray, bounds: CoefficientBounds | None = None
 ) -> FloatArray:
-    """Return what Newton steps from zero gain one by one, within bounds; 0 where nothing curves.
-
-    >>> gains_of_steps(np.array([1.0, 2.0]), np.array([0.0, 4.0]))
-    array([0. , 0.5])
-    >>> gains_of_steps(np.array([1.0, 2.0]), np.ones(2), CoefficientBounds(np.zeros(2), np.ones(2)))
-    array([0.5, 1.5])
-    """
+    """Return the gains of Newton steps from zero, one by one, within bounds; 0 where nothing curves."""
     steps = np.divide(slopes, squares, out=np.zeros(len(squares)), where=squares > 0)
     if bounds is not None:
         steps = bounds.clip(steps)
@@ -430,7 +410,6 @@ def fitter_for(
     ridge: float,
     bounds: CoefficientBounds | None = None,
 ) -> Fitter:
-    """Return what fits a likelihood on a design as it is stored."""
     if design.sequential:
         from swapwise.objectives.glm.chunked_fitter import ChunkedFitter
 
@@ -448,6 +427,6 @@ def fitter_for(
 
 
 def penalties_of(columns: Columns, ridge: float) -> Penalties:
-    """Return the ridge, and what the precision of the numbers in each column asks for."""
+    """The ridge, plus the penalty for the precision of the numbers in each column."""
     squares = columns.squared_norms
     return Penalties(ridge, ridge + columns.precision**2 * np.where(squares > 0, squares, 1.0))

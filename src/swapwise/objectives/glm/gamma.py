@@ -16,7 +16,7 @@ from swapwise.objectives.glm.objective import GeneralizedLinear
 # would lose more digits than the rest of the series has.
 LARGE_SHAPE = 1e3
 
-# A fit of less than this is perfect but for rounding: the logarithm of its deviance says nothing.
+# A mean deviance below this is rounding: its logarithm means nothing.
 SMALLEST_DEVIANCE = 1e-24
 
 
@@ -41,12 +41,12 @@ def _perfect(y: FloatArray) -> FloatArray:
 
 
 def _mean_ratio_of_one(target: FloatArray, weight: FloatArray, eta: FloatArray) -> float:
-    """Return the best intercept: the ratios of targets to means are 1 on average."""
+    """The best intercept: the ratios of targets to means are 1 on average."""
     return float(scipy.special.logsumexp(-eta, b=weight * target) - np.log(weight.sum()))
 
 
 def _at_best_shape(mean_deviance: float) -> float:
-    """Return minus twice the mean log-likelihood at the best shape k, but for the mean of ``log y``.
+    """Return minus twice the mean log-likelihood at the best shape k, up to the mean of ``log y``.
 
     The log-likelihood of a sample of deviance d is ``k log k − log Γ(k) − k (1 + d/2) − log y``, so at the
     best shape ``log k − ψ(k)`` is half of the mean deviance.
@@ -69,7 +69,7 @@ def _at_best_shape(mean_deviance: float) -> float:
 
 
 def _excess_of_log(shape: float) -> float:
-    """Return ``log k − ψ(k)``."""
+    """``log k − ψ(k)``, with few digits lost for a large shape k."""
     if shape > LARGE_SHAPE:
         return 0.5 / shape + 1.0 / (12.0 * shape**2)
     return float(np.log(shape) - scipy.special.digamma(shape))
@@ -84,7 +84,7 @@ GAMMA_FAMILY = Family(
     deviances=_deviances,
     perfect=_perfect,
     first_intercept=_mean_ratio_of_one,
-    runaway="the likelihood has no maximum",
+    divergence_cause="the likelihood has no maximum",
     deviance_name="Gamma deviance",
     outcome="amount",
     sizes=np.ones_like,  # whatever the unit of the amounts
@@ -103,7 +103,7 @@ class Gamma(GeneralizedLinear):
 
     with weights ω that sum to one, and λ the ``ridge``: the log-likelihood in units of the shape parameter,
     which changes no coefficient. The ridge is the ``alpha`` of scikit-learn's ``GammaRegressor``. Its
-    curvature knows no bounds, so the non-oblivious rule needs a smoothness of your own.
+    curvature is unbounded, so the non-oblivious rule needs a smoothness of your own.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Gamma(GeneralizedLinear):
     bounds : pair, sequence of pairs or mapping, optional
         Limits of the coefficients; see :class:`Logistic`.
     positive : bool
-        Whether no coefficient may be negative, whatever ``bounds`` say.
+        Whether no coefficient may be negative, in addition to ``bounds``.
 
     See Also
     --------

@@ -16,25 +16,25 @@ from swapwise.threads import few_threads
 
 MAX_STEPS = 200
 
-# What a fit may miss of its maximum, relative to the value of a perfect one.
+# The gap of a fit to its maximum, relative to the value of a perfect fit.
 FIT_TOLERANCE = 1e-14
 
 # Means of the curvature on the way to a fit are taken over this many places.
 PLACES_OF_MEAN = 5
 
-# What a fit takes, as measured on one core of a common computer: steps; products of columns (by a library of
-# linear algebra) and of entries of the matrix (in a loop of our own) per second.
+# The cost of a fit, as measured on one core of a common computer: steps; products of columns (by BLAS) and of
+# entries of the matrix (in a compiled loop) per second.
 GLM_NEWTON_STEPS, GLM_PRODUCTS_PER_SECOND, GLM_PIVOTS_PER_SECOND = 12, 1e10, 1e10
 
 #: The scores of two classes, 1 and 0: the linear predictor, and zero
 TWO_CLASSES = np.array([[1.0], [0.0]])
 
-# A value that is explained without any feature, but for rounding.
+# A target is explained without any feature if a perfect fit has this much more value, relative to its terms.
 EXPLAINED = 1e-12
 
 
 class Fit(NamedTuple):
-    """The end of a refit: value, parameters, whether they are the best, the longest of the late steps.
+    """The end of a refit: value, parameters, whether it converged, and the longest of the late steps.
 
     Parameters have one row per column and, behind them, the intercept's; one number per level.
     """
@@ -49,11 +49,6 @@ class Likelihood:
     """``ℓ(η) = Σ_s ω_s ℓ(y_s, η_s)`` with weights ω that sum to one, and a free intercept if there is one.
 
     Linear predictors are arrays of shape (levels, samples): one level, or one fewer than there are classes.
-
-    >>> from swapwise.objectives.glm.logistic import LOGISTIC_FAMILY
-    >>> likelihood = Likelihood(LOGISTIC_FAMILY, np.array([0.0, 1.0, 1.0, 1.0]))
-    >>> likelihood.intercept_alone.round(4), round(likelihood.null, 4)  # the log-odds of 3 in 4
-    (array([1.0986]), -0.5623)
     """
 
     def __init__(
@@ -64,11 +59,11 @@ class Likelihood:
         offset: ArrayLike | None = None,
         fit_intercept: bool = True,
     ) -> None:
-        # A copy, as of weights and offset: they are small, and what follows from them is kept.
+        # A copy, as of weights and offset: they are small, and quantities derived from them are kept.
         self.family, self.target, self.fit_intercept = family, target.copy(), fit_intercept
         self.n_samples = len(target)
         self.weight = np.full(self.n_samples, 1.0 / self.n_samples) if weight is None else weight
-        #: Scores of classes from the numbers that are fitted; one number is its own score
+        #: Scores of classes, one row each, per level; with one level, that is the score
         self.basis = np.ones((1, 1)) if family.scores is None else family.scores(target)
         self.offset = np.zeros((self.n_levels, self.n_samples))
         if offset is not None:
@@ -87,7 +82,6 @@ class Likelihood:
 
     @property
     def n_levels(self) -> int:
-        """How many numbers are fitted per column."""
         return self.basis.shape[1]
 
     @property
@@ -99,7 +93,6 @@ class Likelihood:
 
     @property
     def tol(self) -> float:
-        """The rise at which a refit ends."""
         return FIT_TOLERANCE * self.scale
 
     def derivatives(self, eta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -110,7 +103,7 @@ class Likelihood:
         return value, slope, curve
 
     def mean_curvature(self, eta: FloatArray, share: float) -> FloatArray:
-        """Return minus the curvature, its mean over the last share of the way from the intercept alone to η.
+        """Return minus the curvature, averaged over the last ``share`` of the way from the intercept to η.
 
         >>> from swapwise.objectives.glm.logistic import LOGISTIC_FAMILY
         >>> likelihood = Likelihood(LOGISTIC_FAMILY, np.array([0.0, 1.0]))
@@ -124,16 +117,10 @@ class Likelihood:
         return mean
 
     def margins(self, columns: FloatArray) -> Margins | None:
-        """Return the likelihood as a function of how far the score of each class is behind that observed.
+        """Return the likelihood as a function of the lead of the observed class over each of the others.
 
         ``columns`` has one row per column, and the intercept's ones last. None where outcomes are not
         classes, or there are too many numbers.
-
-        >>> from swapwise.objectives.glm.logistic import LOGISTIC_FAMILY
-        >>> likelihood = Likelihood(LOGISTIC_FAMILY, np.array([0.0, 1.0]))
-        >>> likelihood.margins(np.array([[3.0, 4.0], [1.0, 1.0]])).rows
-        array([[-3., -1.],
-               [ 4.,  1.]])
         """
         basis = self.class_basis
         if basis is None or columns.size * (len(basis) - 1) * self.n_levels > MOST_NUMBERS:
@@ -149,19 +136,17 @@ class Likelihood:
         return Margins(rows, offset, term, self.weight, -self.null)
 
     def most_curvature(self) -> FloatArray | None:
-        """Return what the curvature of each sample does not exceed, weighted; None if it knows no bounds."""
         bound = self.family.most_curvature
         return None if bound is None else self.weight * bound(self.target)
 
     def nothing_on(self, n_columns: int) -> FloatArray:
-        """Return parameters to begin a refit with: no coefficients, and the intercept alone."""
         theta = np.zeros((n_columns + self.fit_intercept, self.n_levels))
         if self.fit_intercept:
             theta[-1] = self.intercept_alone
         return theta
 
     def with_intercept(self, eta: FloatArray) -> Fit:
-        """Return the best intercept on top of ``eta``; no parameters if there is none."""
+        """The best intercept on top of ``eta``; no parameters if there is none."""
         rows = int(self.fit_intercept)
         first = [self.family.first_intercept(self.target, self.weight, level) for level in eta]
         theta = np.tile(np.array(first), (rows, 1))
@@ -169,7 +154,6 @@ class Likelihood:
         return self._refit(ones, np.zeros(rows), eta, theta, np.zeros(self.n_levels), -np.inf)
 
     def intercept_on(self, eta: FloatArray) -> FloatArray:
-        """Return the best intercept on top of ``eta``, one number per level; zeros if there is none."""
         return self._intercept_of(self.with_intercept(eta))
 
     def _intercept_of(self, fit: Fit) -> FloatArray:
@@ -184,7 +168,7 @@ class Likelihood:
     ) -> Fit:
         """Maximise over the parameters of columns, one per row and the intercept's ones last, from θ on.
 
-        With bounds of all parameters, over those within them; there is one level then.
+        ``bounds`` are those of all parameters, with one level.
         """
         if bounds is not None:
             return self._refit_within(columns, penalty, bounds.clip(theta[:, 0])[:, None], bounds)
@@ -193,7 +177,7 @@ class Likelihood:
     def refit_beside(
         self, columns: FloatArray, penalty: FloatArray, others: FloatArray, theta: FloatArray
     ) -> Fit:
-        """Maximise over the parameters of columns, where others have a share in the linear predictor."""
+        """Maximise over the parameters of columns, with ``others`` added to the linear predictor."""
         alone = np.zeros(self.n_levels)
         return self._refit(columns, penalty, self.offset + others, theta[:, None].copy(), alone, -np.inf)
 
@@ -234,7 +218,6 @@ class Likelihood:
         fit: Fit,
         bounds: CoefficientBounds | None = None,
     ) -> Fit:
-        """Go on where plain Newton steps ended before the maximum."""
         if bounds is not None:
             from swapwise.objectives.glm.bounded_refit import refit_within
 
@@ -255,7 +238,7 @@ class Likelihood:
         for start in (fit.theta, nothing):
             with np.errstate(over="ignore", invalid="ignore"):  # line searches may step far
                 careful = Fit(*careful_refit(problem, start), fit.late_step)
-            if np.isnan(careful.value):  # nothing is left of the differences between samples
+            if np.isnan(careful.value):  # rounding has cancelled all differences between samples
                 continue
             fits.append(careful)
             if careful.converged:
@@ -263,7 +246,6 @@ class Likelihood:
         return max(fits, key=lambda each: each.value)
 
     def newton_seconds(self, size: int) -> float:
-        """Return about how many seconds a fit of this size takes."""
         products = self.n_samples * size**2 / GLM_PRODUCTS_PER_SECOND
         return GLM_NEWTON_STEPS * (products + size**3 / GLM_PIVOTS_PER_SECOND)
 

@@ -9,7 +9,7 @@ import scipy
 
 from swapwise.checks import FloatArray, as_vector
 from swapwise.kernels import families
-from swapwise.objectives.glm.family import Family, about_zero, nothing
+from swapwise.objectives.glm.family import Family, about_zero
 from swapwise.objectives.glm.objective import GeneralizedLinear
 
 
@@ -43,9 +43,9 @@ LOGISTIC_FAMILY = Family(
     read_target=_read_classes,
     mean=_probabilities,
     deviances=_deviances,
-    perfect=nothing,
+    perfect=np.zeros_like,
     first_intercept=about_zero,
-    runaway="the classes are separable, or nearly so",
+    divergence_cause="the classes are separable, or nearly so",
     deviance_name="log-loss",
     outcome="class",
     most_curvature=_most_curvature,
@@ -84,12 +84,12 @@ class Logistic(GeneralizedLinear):
     groups : iterable of hashable, optional
         One label per column: elements of the ground set are then whole groups, in order of appearance.
     bounds : pair, sequence of pairs or mapping, optional
-        What coefficients may be: ``(lower, upper)`` for all of them (None for no bound), a pair per column
+        Bounds on coefficients: ``(lower, upper)`` for all of them (None for no bound), a pair per column
         (also of groups), or a mapping from position to pair, or from name if X is a frame. All must
         include 0, the coefficient of features that are not chosen. The value of a set is that of the best
         coefficients within the bounds; the intercept has none.
     positive : bool
-        Whether no coefficient may be negative, whatever ``bounds`` say.
+        Whether no coefficient may be negative, in addition to ``bounds``.
 
     See Also
     --------

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_vector
 from swapwise.kernels import families
-from swapwise.objectives.glm.family import Family, about_zero, nothing
+from swapwise.objectives.glm.family import Family, about_zero
 from swapwise.objectives.glm.objective import GeneralizedLinear
 
 
@@ -55,9 +55,9 @@ MULTINOMIAL_FAMILY = Family(
     read_target=_read_classes,
     mean=_probabilities,
     deviances=_deviances,
-    perfect=nothing,
+    perfect=np.zeros_like,
     first_intercept=about_zero,
-    runaway="the classes are separable, or nearly so",
+    divergence_cause="the classes are separable, or nearly so",
     deviance_name="log-loss",
     outcome="class",
     most_curvature=_most_curvature,
@@ -122,5 +122,4 @@ class Multinomial(GeneralizedLinear):
 
     @property
     def n_classes(self) -> int:
-        """The number of classes."""
         return len(self.likelihood.basis)

@@ -18,11 +18,11 @@ from swapwise.objectives.glm.likelihood import read_weight
 from swapwise.objectives.glm.objective import GeneralizedLinear
 from swapwise.objectives.glm.poisson import read_counts
 
-# Beyond these, what is computed with 1/alpha leaves floating point.
+# Beyond these, terms in 1/alpha overflow or underflow.
 GIVEN_ALPHAS = (1e-12, 1e12)
 
-# Dispersions are estimated between these: below, the counts are Poisson's but for what no data can show, and
-# above, all of the likelihood is in whether a count is zero.
+# Dispersions are estimated between these: below, no data can distinguish the counts from Poisson's, and
+# above, the likelihood depends only on which counts are zero.
 SMALLEST_ALPHA, LARGEST_ALPHA = 1e-6, 1e6
 
 
@@ -44,11 +44,6 @@ def _most_curvature(y: FloatArray, *, alpha: float) -> FloatArray:
 
 
 def negative_binomial(alpha: float) -> Family:
-    """Return the family of counts with variance ``μ + alpha μ²``.
-
-    >>> negative_binomial(0.5).parameter
-    0.5
-    """
     return Family(
         name="negative-binomial",
         title="negative binomial regression",
@@ -58,7 +53,7 @@ def negative_binomial(alpha: float) -> Family:
         deviances=partial(_deviances, alpha=alpha),
         perfect=partial(_perfect, alpha=alpha),
         first_intercept=equal_sums,
-        runaway="some counts are zero wherever a chosen feature has a value of its own",
+        divergence_cause="some counts are zero wherever a chosen feature has a value of its own",
         deviance_name="negative binomial deviance",
         outcome="count",
         with_parameter=negative_binomial,
@@ -70,14 +65,7 @@ def negative_binomial(alpha: float) -> Family:
 
 
 def estimated_alpha(y: FloatArray, mean: FloatArray, weight: FloatArray | None = None) -> float:
-    """Return the dispersion that makes counts with given means likeliest.
-
-    >>> rng = np.random.default_rng(0)
-    >>> mean = np.full(5000, 3.0)
-    >>> y = rng.poisson(mean * rng.gamma(2.0, 0.5, 5000)).astype(float)
-    >>> round(estimated_alpha(y, mean), 1)
-    0.5
-    """
+    """Return the maximum-likelihood dispersion of counts with given means."""
 
     def negated(log_alpha: float) -> float:
         size = np.exp(-log_alpha)
@@ -102,8 +90,8 @@ class NegativeBinomial(GeneralizedLinear):
         ‖w‖^2, \quad η = Xw + b + \text{offset},
 
     with weights ω that sum to one, and λ the ``ridge``. Counts have variance ``μ + alpha μ²`` (NB2): alpha
-    near 0 is :class:`Poisson`. For a given alpha it is concave, its curvature is bounded, and all that is
-    known of :class:`Logistic` holds.
+    near 0 is :class:`Poisson`. For a given alpha it is concave and its curvature is bounded, as for
+    :class:`Logistic`.
 
     Parameters
     ----------
@@ -126,7 +114,7 @@ class NegativeBinomial(GeneralizedLinear):
     bounds : pair, sequence of pairs or mapping, optional
         Limits of the coefficients; see :class:`Logistic`.
     positive : bool
-        Whether no coefficient may be negative, whatever ``bounds`` say.
+        Whether no coefficient may be negative, in addition to ``bounds``.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
-"""Newton's method for parameters whose likelihood is known by sums over data that are elsewhere.
+"""Newton's method for a likelihood that is known by sums over data that are stored elsewhere.
 
-The rules are those of ``refit`` in ``kernels/glm.hpp``, which has the data at hand.
+The rules are those of ``refit`` in ``kernels/glm.hpp``, which has the data in memory.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import numpy as np
 
 from swapwise.checks import FloatArray
 from swapwise.kernels import glm
-from swapwise.objectives.coefficient_bounds import CoefficientBounds
+from swapwise.objectives.coefficient_bounds import CoefficientBounds, moved_within
 from swapwise.objectives.glm.likelihood import Fit
 
-# What the last step may be, in units of the largest parameter. Near a maximum it is far smaller.
+# Largest last step, in units of the largest parameter. Near a maximum it is far smaller.
 LONGEST_LAST_STEP = 0.01
 
 
 class Sums(NamedTuple):
-    """A log-likelihood at some parameters, and what Newton's method needs to know of it."""
+    """A log-likelihood at some parameters, and the sums that Newton's method needs there."""
 
     value: float
     gradient: FloatArray
@@ -34,7 +34,6 @@ class Sums(NamedTuple):
     misfit: float
 
     def plus(self, other: Sums) -> Sums:
-        """Return the sums for the samples of both."""
         return Sums(
             self.value + other.value,
             self.gradient + other.gradient,
@@ -45,14 +44,14 @@ class Sums(NamedTuple):
         )
 
 
-class Ask(NamedTuple):
+class EvaluationPoint(NamedTuple):
     """Parameters at which sums are needed, and the step that leads there."""
 
     theta: FloatArray
     step: FloatArray
 
 
-NewtonSteps = Generator[Ask, Sums, Fit]
+NewtonSteps = Generator[EvaluationPoint, Sums, Fit]
 
 
 def newton_steps(
@@ -64,24 +63,17 @@ def newton_steps(
     max_steps: int,
     bounds: CoefficientBounds | None = None,
 ) -> NewtonSteps:
-    """Ask for sums until the maximum is reached, and return it.
+    """Yield the points at which sums are needed until the maximum is reached, and return it.
 
-    ``ridge`` is the penalty of each parameter. ``tol`` is the rise at which the steps end, and parameters of
-    a value below ``least`` are given up for others. With ``bounds`` of all parameters, θ is within them, and
-    the maximum is that of parameters within them.
-
-    >>> def sums(ask):  # of -(1 - θ)²/2
-    ...     left = 1.0 - ask.theta
-    ...     return Sums(-left @ left / 2, left, np.eye(1), 0.0, 1.0, 0.0)
-    >>> steps = newton_steps(np.zeros(1), np.zeros(1), np.zeros(1), -9.0, 1e-9, 9)
-    >>> newton_together([steps], lambda asked: [sums(ask) for ask in asked.values()])[0].theta
-    array([[1.]])
+    ``ridge`` is the penalty of each parameter. ``tol`` is the rise at which the steps end. If the value at
+    ``theta`` is below ``least``, the steps begin at ``fallback`` instead. ``bounds`` are those of all
+    parameters, and θ is within them.
     """
-    sums = yield Ask(theta, np.zeros_like(theta))
+    sums = yield EvaluationPoint(theta, np.zeros_like(theta))
     value = sums.value - _penalty(ridge, theta)
     if not value >= least:
         theta = fallback
-        sums = yield Ask(theta, np.zeros_like(theta))
+        sums = yield EvaluationPoint(theta, np.zeros_like(theta))
         value = sums.value - _penalty(ridge, theta)
     late = 0.0
     for _ in range(max_steps):
@@ -92,20 +84,20 @@ def newton_steps(
             steep = slope if bounds is None else bounds.projected(slope, theta)
             return _fit(value, theta, not steep.any(), late)  # a slope without curvature leads nowhere
         if decrement < tol:
-            # Below what values can show, but not below what coefficients can: no need to look at the data.
-            # Where nothing curves but the penalty, it leads far back, and is not taken.
+            # The last step changes coefficients, but values only by rounding: they need no further sums.
+            # Where only the penalty curves, it leads far back, and is not taken.
             is_short = np.abs(step).max() <= LONGEST_LAST_STEP * np.abs(theta).max()
-            ahead_of = _moved(theta, step, 1.0, bounds) if is_short else theta
+            ahead_of = moved_within(bounds, theta, step) if is_short else theta
             return _fit(value, ahead_of, missed < glm.UNCONVERGED * tol, late)
         length = 1.0
         for _ in range(glm.HALVINGS):
-            trial = _moved(theta, step, length, bounds)
-            ahead = yield Ask(trial, step)
+            trial = moved_within(bounds, theta, step, length)
+            ahead = yield EvaluationPoint(trial, step)
             reached = ahead.value - _penalty(ridge, trial)
             if reached >= value + glm.ARMIJO * length * decrement:
                 break
             length /= 2
-        if not reached > value:  # nothing is left but rounding
+        if not reached > value:  # only rounding is left
             return _fit(value, theta, max(decrement, missed) < glm.UNCONVERGED * tol, late)
         if decrement < glm.LATE * tol:
             late = max(late, length * ahead.reach)
@@ -113,16 +105,18 @@ def newton_steps(
     return _fit(value, theta, False, late)
 
 
-def newton_together(steps: list[NewtonSteps], look: Callable[[dict[int, Ask]], list[Sums]]) -> list[Fit]:
-    """Return where several lead that look at the data together; ``look`` is told which of them ask what."""
+def newton_together(
+    steps: list[NewtonSteps], evaluate: Callable[[dict[int, EvaluationPoint]], list[Sums]]
+) -> list[Fit]:
+    """Run several Newton methods side by side; ``evaluate`` gets a point from each that still runs."""
     fits: dict[int, Fit] = {}
-    asked = {number: next(each) for number, each in enumerate(steps)}
-    while asked:
-        found = zip(list(asked), look(asked), strict=True)
-        asked = {}
+    points = {number: next(each) for number, each in enumerate(steps)}
+    while points:
+        found = zip(list(points), evaluate(points), strict=True)
+        points = {}
         for number, sums in found:
             try:
-                asked[number] = steps[number].send(sums)
+                points[number] = steps[number].send(sums)
             except StopIteration as end:
                 fits[number] = end.value
     return [fits[number] for number in range(len(steps))]
@@ -131,17 +125,9 @@ def newton_together(steps: list[NewtonSteps], look: Callable[[dict[int, Ask]], l
 def _step(
     hessian: FloatArray, slope: FloatArray, theta: FloatArray, bounds: CoefficientBounds | None
 ) -> tuple[FloatArray, float]:
-    """Return the step to the maximum of the second-order model, and what it may miss of that."""
     if bounds is None:
         return glm.definite_solution(hessian, slope)
     return glm.box_maximum(hessian, slope, bounds.lower - theta, bounds.upper - theta)
-
-
-def _moved(
-    theta: FloatArray, step: FloatArray, length: float, bounds: CoefficientBounds | None
-) -> FloatArray:
-    """Return parameters after a step."""
-    return theta + length * step if bounds is None else bounds.moved(theta, step, length)
 
 
 def _fit(value: float, theta: FloatArray, converged: bool, late_step: float) -> Fit:
@@ -149,5 +135,5 @@ def _fit(value: float, theta: FloatArray, converged: bool, late_step: float) -> 
 
 
 def _penalty(ridge: FloatArray, theta: FloatArray) -> float:
-    # Squares of what has no penalty may overflow, far out.
+    # Squares of parameters without a penalty may overflow.
     return float((ridge * theta) @ theta) / 2

@@ -1,4 +1,4 @@
-"""Generalised linear models: a likelihood, the columns of a design, and elements that are made of columns."""
+"""Generalised linear models: a likelihood, the columns of a design, and elements made of columns."""
 
 from __future__ import annotations
 
@@ -36,28 +36,27 @@ if TYPE_CHECKING:
     from swapwise.objectives.glm.fitter import Fitter
     from swapwise.objectives.glm.state import GeneralizedLinearState
 
-# Where a likelihood has no maximum, steps of Newton's method lead on by about 1 for ever, in the linear
-# predictor of some samples. Elsewhere the late ones are smaller by orders of magnitude.
-RUNAWAY_STEP = 0.1
+# Where a likelihood has no maximum, every step of Newton's method changes the linear predictor of some
+# samples by about 1. Elsewhere the late ones are smaller by orders of magnitude.
+DIVERGING_STEP = 0.1
 
 # Eigenvalues of larger matrices than this are bounded by traces.
 EIGENVALUES_UP_TO = 2000
 
-# A fit on very many columns, of data that are read as a whole, would take hundreds of passes: the value of a
-# perfect fit is then what it is bounded by.
+# A fit on very many columns, of data that are read as a whole, would take hundreds of passes: its upper bound
+# is then the value of a perfect fit.
 MOST_FITTED_BY_PASSES = 500
 
-
-# Intercepts of other fits are taken to be no farther away than this, times their size and one.
+# Intercepts of other fits are assumed to differ by no more than this, times one plus their size.
 FARTHEST_INTERCEPT = 100.0
 
 
-class _Look(NamedTuple):
-    """Coefficients that were looked at last, how samples curve there, and in what doubt the tangent is."""
+class _LastPoint(NamedTuple):
+    """The last coefficients evaluated, the curvature of every sample there, and the error of the tangent."""
 
     coef: FloatArray
-    curve: FloatArray
-    doubt: float
+    curvature: FloatArray
+    tangent_error: float
 
 
 class GeneralizedLinear(SparseObjective):
@@ -97,8 +96,8 @@ class GeneralizedLinear(SparseObjective):
         if self.n < self.n_features or self.likelihood.n_levels > 1:
             self.groups = rows
         self.scale = self.likelihood.scale
-        self._last_look: _Look | None = None
-        self._warned = self._warned_of_doubt = False
+        self._last_point: _LastPoint | None = None
+        self._warned = self._warned_of_convergence = False
         if self.likelihood.is_explained:
             self._warned = warn("y is explained without any feature: every set has the value 0")
         self._warn_of_null_model()
@@ -108,18 +107,17 @@ class GeneralizedLinear(SparseObjective):
     def _read(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, offset: Any, fit_intercept: bool
     ) -> tuple[Design, Likelihood]:
-        """Return the columns and the likelihood, once all is checked."""
         data = X if isinstance(X, Design) else open_matrix(X)
         target = self.family.read_target(y, data.n_samples)
         weight = read_weight(sample_weight, data.n_samples)
         likelihood = Likelihood(self.family, target, weight, offset, fit_intercept)
-        #: What is taken off each column that was given; a design knows that itself
-        self._taken_off = np.zeros(data.n_features)
+        #: The shift of each column as it was given; a design holds that itself
+        self._shift = np.zeros(data.n_features)
         if isinstance(data, Design):
             data.require_rows_as_they_are(weight, centred=fit_intercept)
             return data.aimed_at(target), likelihood
         design = open_design(data, target, weight, fit_intercept, scale_rows=False, by_rows=True)
-        self._taken_off = design.origin + design.shift
+        self._shift = design.origin + design.shift
         return design, likelihood
 
     def _fitter(self, rows: Groups) -> Fitter:
@@ -134,17 +132,14 @@ class GeneralizedLinear(SparseObjective):
 
     @property
     def fit_intercept(self) -> bool:
-        """Whether there is an intercept."""
         return self.likelihood.fit_intercept
 
     @property
     def n_levels(self) -> int:
-        """How many numbers are fitted per column."""
         return self.likelihood.n_levels
 
     @property
     def columns(self) -> Columns:
-        """The columns of the model, centred if there is an intercept."""
         return self.fitter.columns
 
     @override
@@ -175,23 +170,23 @@ class GeneralizedLinear(SparseObjective):
         return fit.value - self.likelihood.null, fit.theta
 
     def warn_of_trouble(self, support: IndexArray, fit: Fit) -> None:
-        """Say once that coefficients run away, and once that a refit did not come to its end."""
-        if not fit.converged and not self._warned_of_doubt:
-            self._warned_of_doubt = warn(
+        """Warn once of coefficients that diverge, and once of a refit that did not converge."""
+        if not fit.converged and not self._warned_of_convergence:
+            self._warned_of_convergence = warn(
                 f"the fit on the set {support.tolist()} did not converge: its value may be too low, so a "
                 "search may pass it over, and a local optimum may not be one; standardised columns or a "
                 "larger ridge help"
             )
-        if self._warned or self.ridge > 0 or not fit.late_step > RUNAWAY_STEP:
+        if self._warned or self.ridge > 0 or not fit.late_step > DIVERGING_STEP:
             return
         self._warned = warn(
-            f"{self.family.runaway}: the best coefficients are not finite, and were stopped where nothing "
-            "more is gained; a ridge (for instance ridge=0.001) makes them finite"
+            f"{self.family.divergence_cause}: the best coefficients are not finite, and were stopped where "
+            "nothing more is gained; a ridge (for instance ridge=0.001) makes them finite"
         )
 
     def _warn_of_null_model(self) -> None:
         alone = self.likelihood.of_intercept
-        if alone.late_step <= RUNAWAY_STEP:
+        if alone.late_step <= DIVERGING_STEP:
             self.warn_of_trouble(np.empty(0, dtype=np.intp), alone)
 
     @override
@@ -200,11 +195,10 @@ class GeneralizedLinear(SparseObjective):
         return value, self.scores_of(theta[: len(theta) - self.fit_intercept])
 
     def scores_of(self, theta: FloatArray) -> FloatArray:
-        """Return coefficients as users know them: one per column, or one per column and class."""
+        """Return coefficients in the shape of ``coef``: one per column, or one per column and class."""
         return theta[:, 0] if self.n_levels == 1 else theta @ self.likelihood.basis.T
 
     def _levels_of(self, coef: FloatArray) -> FloatArray:
-        """Return the coefficients as they are fitted, one row per column."""
         return coef[:, None] if self.n_levels == 1 else coef @ self.likelihood.basis
 
     def intercept(self, support: Iterable[int]) -> Any:
@@ -216,14 +210,13 @@ class GeneralizedLinear(SparseObjective):
         if not self.fit_intercept:
             return 0.0 if self.n_levels == 1 else np.zeros(len(self.likelihood.basis))
         _, theta = self.fit_from(elements, self.no_coefficients(elements))
-        shift = self._taken_off[rows_of(self, elements)] @ theta[:-1]
+        shift = self._shift[rows_of(self, elements)] @ theta[:-1]
         scores = self.scores_of(theta[-1:] - shift)[0]
         return float(scores) if self.n_levels == 1 else scores
 
     # -- u at any coefficients ----------------------------------------------------------------------
 
     def _without_intercept(self, coef: FloatArray) -> FloatArray:
-        """Return η at coefficients without an intercept, one row per level."""
         levels = self._levels_of(coef)
         if not levels.any():
             return self.likelihood.offset
@@ -244,16 +237,15 @@ class GeneralizedLinear(SparseObjective):
         fit = likelihood.with_intercept(eta)
         eta = eta + fit.theta.sum(axis=0)[:, None]
         _, slope, curve = likelihood.derivatives(eta)
-        doubt = 0.0
+        error = 0.0
         if self.fit_intercept:
-            if (
-                self.n_levels == 1 and curve.sum() > 0
-            ):  # a last step of the intercept, for a tangent that is true
+            if self.n_levels == 1 and curve.sum() > 0:
+                # A last step of the intercept, so that the tangent is accurate.
                 eta = eta + slope.sum() / curve.sum()
                 _, slope, curve = likelihood.derivatives(eta)
             reach = FARTHEST_INTERCEPT * (1.0 + float(np.abs(fit.theta).max(initial=0.0)))
-            doubt = reach * float(np.abs(slope.sum(axis=1)).sum()) if fit.converged else np.inf
-        self._last_look = _Look(coef.copy(), curve, doubt)  # proofs ask for these next
+            error = reach * float(np.abs(slope.sum(axis=1)).sum()) if fit.converged else np.inf
+        self._last_point = _LastPoint(coef.copy(), curve, error)  # proofs use these next
         return fit.value - self._penalty_at(coef) - likelihood.null, self._gradient(slope, coef)
 
     def _penalty_at(self, coef: FloatArray) -> float:
@@ -267,15 +259,6 @@ class GeneralizedLinear(SparseObjective):
 
     @override
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian at ``w`` for the coefficients of some elements; the intercept moves along.
-
-        >>> import swapwise as sw
-        >>> f = sw.Multinomial(np.array([[1.0], [0.0], [2.0]]), [0, 1, 2], ridge=1.0)
-        >>> f.hessian_at(np.zeros((1, 3)), np.array([0])).round(3)  # one column, three classes
-        array([[ 1.148, -0.074, -0.074],
-               [-0.074,  1.148, -0.074],
-               [-0.074, -0.074,  1.148]])
-        """
         rows = rows_of(self, elements)
         hessian = self._hessian_by_level(coef, rows)
         if self.n_levels > 1:
@@ -286,31 +269,21 @@ class GeneralizedLinear(SparseObjective):
         return hessian
 
     def _hessian_by_level(self, coef: FloatArray, rows: IndexArray) -> FloatArray:
-        """Return minus the Hessian in the numbers that are fitted for some columns, without penalty."""
         intercept = self.likelihood.intercept_on(self._without_intercept(coef))
         return self.fitter.hessian(self._levels_of(coef), intercept, rows)
 
     def _penalties_of(self, rows: IndexArray, size: int) -> FloatArray:
-        """Return the penalty of every coefficient of some columns, which have as many each."""
         return np.repeat(self.fitter.penalties.by_column[rows], size // max(1, len(rows)))
 
     @override
     def restricted(self, elements: IndexArray) -> SparseObjective:
-        """Return the same on some elements, with a copy of their columns.
-
-        >>> import swapwise as sw
-        >>> X = np.random.default_rng(0).standard_normal((50, 6))
-        >>> f = sw.Logistic(X, X[:, 0] > 0, ridge=0.1)
-        >>> abs(f.restricted(np.array([0, 4]))([1]) - f([4])) < 1e-12
-        True
-        """
         if not len(elements):
             return super().restricted(elements)
         rows, some = rows_of(self, elements), copy(self)
         for name in ("_squares", "_largest_eigenvalue"):
             some.__dict__.pop(name, None)
-        some.design, some._taken_off = self.design.restricted(rows), self._taken_off[rows]
-        some._last_look = None
+        some.design, some._shift = self.design.restricted(rows), self._shift[rows]
+        some._last_point = None
         some.n, some.n_features = len(elements), len(rows)
         if self.bounds is not None:
             some.bounds = self.bounds.restricted(rows)
@@ -323,19 +296,19 @@ class GeneralizedLinear(SparseObjective):
 
     @override
     def doubt_at(self, coef: FloatArray) -> float:
-        return self._look_at(coef).doubt
+        return self._point_at(coef).tangent_error
 
-    def _look_at(self, coef: FloatArray) -> _Look:
-        if self._last_look is None or not np.array_equal(self._last_look.coef, coef):
+    def _point_at(self, coef: FloatArray) -> _LastPoint:
+        if self._last_point is None or not np.array_equal(self._last_point.coef, coef):
             self.value_and_gradient_at(coef)
-        assert self._last_look is not None
-        return self._last_look
+        assert self._last_point is not None
+        return self._last_point
 
     @override
     def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:
         if self.n_levels > 1:
             return None
-        weight = self._look_at(coef).curve[0, 0]
+        weight = self._point_at(coef).curvature[0, 0]
         penalty = self.fitter.penalties.by_column
         return SampleCurvature(self.columns.columns, weight, penalty, self.fit_intercept)
 
@@ -358,10 +331,7 @@ class GeneralizedLinear(SparseObjective):
 
     @override
     def margins(self, support: IndexArray) -> Margins | None:
-        """Return a likelihood of classes on a set as a function of margins; None with a ridge, or in chunks.
-
-        Bounds on coefficients are left out, which raises no margin above what it can be without them.
-        """
+        # Without the bounds on coefficients: its supremum is no lower.
         return self.fitter.margins(support) if self.ridge == 0 else None
 
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
@@ -376,7 +346,6 @@ class GeneralizedLinear(SparseObjective):
         return rounding_of(len(rows), float(self.columns.offsets[rows].max(initial=0.0)))
 
     def _slope_and_curvature(self, support: IndexArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the gradient in the coefficients of grouped elements, and minus the Hessian, by level."""
         rows = rows_of(self, support)
         slope, hessian = self._levels_of(self.gradient_at(coef))[rows], self._hessian_by_level(coef, rows)
         hessian[np.diag_indices(len(hessian))] += self._penalties_of(rows, len(hessian))
@@ -386,11 +355,8 @@ class GeneralizedLinear(SparseObjective):
 
     @override
     def curvature(self, columns: IndexArray) -> FloatArray | None:
-        """Return columns of ``Σ_s v_s (x_s − x̄)(x_s − x̄)ᵀ + ridge``, with v what a sample curves by at most.
-
-        None where that knows no bounds. The mean x̄ is zero without an intercept, which only takes curvature
-        away: the more, the better it follows; the mean is one choice of it.
-        """
+        # Σ_s v_s (x_s − x̄)(x_s − x̄)ᵀ + ridge, with v the largest curvature of a sample. With an intercept,
+        # the mean x̄ is one choice of how it follows; the best one curves less.
         most = self.likelihood.most_curvature()
         if most is None or self.groups is not None:
             return None
@@ -400,7 +366,7 @@ class GeneralizedLinear(SparseObjective):
 
     @cached_property
     def _squares(self) -> FloatArray:
-        """For every element, a bound of what its columns curve the likelihood by."""
+        """For every element, a bound on the curvature of the likelihood along its columns."""
         squares = self.columns.weighted_squares(self._most_curvature)
         return squares if self.groups is None else self.groups.sums(squares)
 

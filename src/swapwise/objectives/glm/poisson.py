@@ -14,7 +14,6 @@ from swapwise.objectives.glm.objective import GeneralizedLinear
 
 
 def read_counts(y: Any, n_samples: int | None) -> FloatArray:
-    """Return checked counts: any numbers that are not negative."""
     return as_vector(y, n_samples, "y", non_negative=True)
 
 
@@ -38,7 +37,7 @@ POISSON_FAMILY = Family(
     deviances=_deviances,
     perfect=_perfect,
     first_intercept=equal_sums,
-    runaway="some counts are zero wherever a chosen feature has a value of its own",
+    divergence_cause="some counts are zero wherever a chosen feature has a value of its own",
     deviance_name="Poisson deviance",
     outcome="count",
     offset="the logarithm of the exposure",
@@ -53,7 +52,7 @@ class Poisson(GeneralizedLinear):
         \quad η = Xw + b + \text{offset},
 
     with weights ω that sum to one, and λ the ``ridge``. The ridge is the ``alpha`` of scikit-learn's
-    ``PoissonRegressor``. Its curvature knows no bounds, so the non-oblivious rule needs a smoothness of your
+    ``PoissonRegressor``. Its curvature is unbounded, so the non-oblivious rule needs a smoothness of your
     own.
 
     Parameters
@@ -73,7 +72,7 @@ class Poisson(GeneralizedLinear):
     bounds : pair, sequence of pairs or mapping, optional
         Limits of the coefficients; see :class:`Logistic`.
     positive : bool
-        Whether no coefficient may be negative, whatever ``bounds`` say.
+        Whether no coefficient may be negative, in addition to ``bounds``.
 
     See Also
     --------

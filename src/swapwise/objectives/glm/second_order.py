@@ -18,17 +18,17 @@ from swapwise.objectives.glm.likelihood import Likelihood
 from swapwise.override import override
 from swapwise.threads import few_threads
 
-# What a column may have left, relative to its squared length, when the chosen ones are taken out of it: with
-# less, rounding may have a part in it, and nothing is concluded of it in closed form.
+# The least squared residual of a column after projecting out the chosen ones, relative to its squared length:
+# smaller ones may be rounding, and closed forms are not used for them.
 LEAST_LEFT = 1e-6
 
 # Chosen columns closer to each other than this, by the same measure, prove nothing.
 WORST_CONDITION = 1e-7
 
-# Columns whose distance from the chosen ones is computed at a time, in numbers.
+# Number of entries of columns whose residuals are computed at a time.
 ENTRIES_AT_ONCE = 1 << 19
 
-# One column in this many is gathered: to gather more costs more than to compute with all of them.
+# At most one column in this many is gathered: for more, computing with all columns costs less.
 FEW_OF = 8
 
 # Directions in which columns of length 1 have less than this, squared, are rounding.
@@ -38,26 +38,13 @@ ROUNDED_DIRECTION = 1e-13
 class SecondOrderModel:
     """The slope and the curvature of a likelihood at a fit, along some columns.
 
-    ``predicted`` is what the model expects the addition of each column to gain, with all other parameters
-    free to follow; ``bound`` is what none of them exceeds, for those who rely on the model: the same.
+    ``predicted`` is the gain of adding each column by the model, with all other parameters free to follow;
+    ``bound`` is the upper bound that searches prune by: here the same.
 
-    Parameters
-    ----------
-    slopes, squares : arrays of length n
-        Slope and curvature (with the ridge) in each column's own coefficient.
-    products : array of shape (n, number of parameters)
-        The mixed second derivatives, one column per parameter of the fit.
-    hessian : square array
-        The same of the parameters of the fit with each other, with the ridge.
-    theta : array
-        The parameters of the fit.
-    gradient : array, optional
-        The slopes in the parameters of the fit; zeros if it is at its maximum.
-
-    >>> slopes, products = np.array([0.0, 2.0]), np.array([[1.0], [0.6]])
-    >>> model = SecondOrderModel(slopes, np.ones(2), products, np.eye(1), np.ones(1))
-    >>> model.left.round(6), model.predicted.round(6)  # 0.8² is left of the other column
-    (array([1.0e-06, 6.4e-01]), array([0.   , 3.125]))
+    ``slopes`` and ``squares`` are slope and curvature (with the ridge) in each column's own coefficient,
+    ``products`` the mixed second derivatives, one row per column and one column per parameter of the fit, and
+    ``hessian`` those of the parameters of the fit with each other, with the ridge. ``gradient`` are the
+    slopes in the parameters ``theta`` of the fit; zeros if it is at its maximum.
     """
 
     #: Whether ``bound`` is proven, and not just predicted
@@ -77,8 +64,8 @@ class SecondOrderModel:
         self.is_well_conditioned = share > 0
         self.coupling = products @ self.inverse
         taken_out = products * self.coupling
-        # What is taken out may be much longer than the column itself, and rounds by its own length: less than
-        # this may be rounding, and nothing is divided by it.
+        # A projection may be much longer than the column itself, and rounds by its own length: residuals
+        # below this may be rounding, and nothing is divided by them.
         least = LEAST_LEFT * np.maximum(squares, np.abs(taken_out).sum(axis=1))
         left = squares - taken_out.sum(axis=1)
         self.is_clear = left > least
@@ -92,19 +79,18 @@ class SecondOrderModel:
         self.bound = self.predicted
 
     def along(self, elements: IndexArray) -> SecondOrderModel:
-        """Return the model along some of the columns."""
         some = copy(self)
         for name in ("slopes", "squares", "coupling", "is_clear", "left", "slope", "predicted", "bound"):
             setattr(some, name, getattr(self, name)[elements])
         return some
 
     def tighten(self, least: float) -> None:
-        """Look closer at those whose bound is above ``least`` and whose predicted gain is not."""
+        """Sharpen bounds above ``least`` of columns whose predicted gain is below it."""
 
     def predicted_swaps(self, rows: IndexArray, places: IndexArray) -> FloatArray:
-        """Return what swaps are predicted to gain: the formula of least squares, halved.
+        """Return the predicted gains of swaps: the formula of least squares, halved.
 
-        ``rows`` are the columns that come, ``places`` the parameters that go.
+        ``rows`` are the columns added, ``places`` the parameters dropped.
         """
         coef = self._theta[places]
         spread = self._spread(places)
@@ -113,9 +99,9 @@ class SecondOrderModel:
         return (slope**2 / (self.left[rows] + tied**2 * spread) - coef**2 * spread) / 2
 
     def best_exchanges(self, size: int) -> FloatArray:
-        """Return what each column adds in place of the best of the first parameters to drop.
+        """Return the predicted gain of each column in place of the best of the first parameters to drop.
 
-        That is relative to the loss of the parameter that is missed least, so it is never negative.
+        It is relative to the loss of the parameter that matters least, so it is never negative.
 
         >>> slopes, products = np.array([0.0, 2.0]), np.array([[1.0], [0.6]])
         >>> SecondOrderModel(slopes, np.ones(2), products, np.eye(1), np.ones(1)).best_exchanges(1).round(2)
@@ -130,7 +116,6 @@ class SecondOrderModel:
         return best
 
     def _spread(self, places: IndexArray) -> FloatArray:
-        """Return how a loss of parameters grows with their squares."""
         spread: FloatArray = 1.0 / np.maximum(np.diag(self.inverse)[places], np.finfo(float).tiny)
         return spread
 
@@ -138,11 +123,7 @@ class SecondOrderModel:
 def projected_slopes(
     slopes: FloatArray, bounds: CoefficientBounds | None, elements: IndexArray | None = None
 ) -> FloatArray:
-    """Return the slopes of coefficients that are zero, without those that a bound lets no coefficient follow.
-
-    >>> projected_slopes(np.array([1.0, -1.0]), CoefficientBounds(np.zeros(2), np.ones(2)))
-    array([1., 0.])
-    """
+    """Return the slopes of coefficients that are zero, without the entries that a bound blocks."""
     if bounds is None:
         return slopes
     every = slice(None) if elements is None else elements
@@ -151,21 +132,17 @@ def projected_slopes(
 
 
 def inverted(hessian: FloatArray) -> tuple[FloatArray, float]:
-    """Return the inverse of minus a Hessian, and the least share that others leave of a column's square.
+    """Return the inverse of minus a Hessian, and the least squared sine of a column to the others' span.
 
     It is 0 if columns are nearly collinear.
-
-    >>> round(inverted(np.array([[2.0, 1.0], [1.0, 2.0]]))[1], 6)
-    0.75
     """
     lengths = np.sqrt(np.maximum(np.diag(hessian), 0.0))
     is_flat = not lengths.all()
     lengths[lengths == 0] = 1.0
     unit = np.outer(lengths, lengths)
     if not is_flat:
-        with suppress(
-            np.linalg.LinAlgError, ValueError
-        ):  # collinear, or not finite: the pseudo-inverse is left
+        # Where columns are collinear, or not finite, the pseudo-inverse is left.
+        with suppress(np.linalg.LinAlgError, ValueError):
             factor = scipy.linalg.cho_factor(hessian / unit, check_finite=False)
             share = float(np.diag(factor[0]).min(initial=1.0)) ** 2
             if share >= WORST_CONDITION:
@@ -174,48 +151,36 @@ def inverted(hessian: FloatArray) -> tuple[FloatArray, float]:
 
 
 class AdditionBounds(SecondOrderModel):
-    """The second-order model of adding any of some columns to a fit, and how far it can be off.
+    """The second-order model of adding any of some columns to a fit, and bounds on its error.
 
-    ``bound`` is what no addition exceeds, relative to the value of the fit; infinity where nothing is proven.
+    ``bound`` is an upper bound on every addition, relative to the value of the fit; infinity if none is
+    proven.
 
     Every concave log-likelihood has a dual. For a set S and any outcome q that the model could predict,
 
         f(S) ≤ φ(q) + ‖A_Sᵀ(y − q)‖² / 2·ridge,   φ the negative entropy,
 
     and without a ridge q must satisfy ``A_Sᵀ y = A_Sᵀ q``. One step of Newton's method from a fit on Y
-    towards S = Y + j gives such a q in closed form, for all j at once. With p and v what the fit on Y
-    predicts and how it curves, z the step of the linear predictor and g the slope there, q = p + v z, and φ
+    towards S = Y + j gives such a q in closed form, for all j at once. With p and v the prediction and the
+    curvature of the fit on Y, z the step of the linear predictor and g the slope there, q = p + v z, and φ
     curves by at most ``1 / (v (1 − ζ))`` on the way from p to q, for ζ = max |z|. So the rise that Newton's
-    step predicts is, to
+    step predicts is, up to a factor, a bound:
 
-        f(Y + j) ≤ u(w) + ½ gᵀH⁻¹g / (1 − ζ)   whenever ζ < 1,
+        f(Y + j) ≤ u(w) + ½ gᵀH⁻¹g / (1 − ζ)   whenever ζ < 1 .
 
-    all that can be had. Sharper, but with logarithms for every sample:
+    Sharper, but with logarithms for every sample:
     f(Y + j) ≤ u(w) + D(q, p) + ½ ridge ‖δ‖², with D the divergence that belongs to φ and δ the step of the
-    coefficients. The fit on Y need not be exact: what is missing of it stands in g.
+    coefficients. The fit on Y need not be exact: g includes the slope that it has left.
 
-    With bounds on coefficients, g is projected: zero where a bound is in the way. For a fit w and any v
-    within the bounds, ``t_i (v_i − w_i) ≤ 0`` for the part t of g that is projected away, so that
-    ``u(v) ≤ u(v) − ⟨t, v − w⟩``. That function has the slope g − t and the curvature of u at w, and a dual
-    of the same kind: all of the above bounds its maximum.
+    With bounds on coefficients, g is projected: zero where a bound blocks the coefficient. For a fit w and
+    any v within the bounds, ``t_i (v_i − w_i) ≤ 0`` for the part t of g that is projected away, so that
+    ``u(v) ≤ u(v) − ⟨t, v − w⟩``. That function has the slope g − t and the curvature of u at w, and a dual of
+    the same kind: all of the above bounds its maximum.
 
-    Parameters
-    ----------
-    likelihood, columns
-        What is maximised, and the columns of all elements.
-    chosen : array
-        The columns of Y, one per row, and the intercept's row of ones behind them.
-    support, theta
-        Y, and the parameters of the fit on it.
-    ridge : float
-    elements : array
-        Which columns may be added.
-    read : callable
-        Returns some columns, one per row.
-    closer : callable, optional
-        Returns bounds for some elements, given what they are to be below, where there are better ones.
-    bounds : CoefficientBounds, optional
-        What the coefficient of each column may be; that of the fit is.
+    ``chosen`` are the columns of Y, one per row, and the intercept's row of ones behind them; ``support`` and
+    ``theta`` are Y and the parameters of its fit, which is within the ``bounds``. ``read`` returns some
+    columns, one per row. ``sharper`` returns sharper bounds for some elements, given the level below which
+    they are useful.
     """
 
     proves = True
@@ -230,11 +195,11 @@ class AdditionBounds(SecondOrderModel):
         ridge: float,
         elements: IndexArray,
         read: Callable[[IndexArray], FloatArray],
-        closer: Callable[[IndexArray, float], FloatArray] | None,
+        sharper: Callable[[IndexArray, float], FloatArray] | None,
         bounds: CoefficientBounds | None = None,
     ) -> None:
         self._likelihood, self._columns, self._chosen = likelihood, columns, chosen
-        self._read, self._closer = read, closer
+        self._read, self._sharper = read, sharper
         self._ridge, self._elements, self._penalised = ridge, elements, len(support)
         self._height = np.append(columns.largest_entries[support], np.ones(len(theta) - len(support)))
         parameters = theta[:, 0]
@@ -259,7 +224,6 @@ class AdditionBounds(SecondOrderModel):
             self._bound_crudely()
 
     def _along(self, weight: FloatArray, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return weighted squares of the columns, and their products with vectors, one column per vector."""
         columns, elements = self._columns, self._elements
         if FEW_OF * len(elements) > columns.n_features:
             return columns.weighted_squares(weight)[elements], columns.dots(vectors, exact=True).T[elements]
@@ -267,7 +231,6 @@ class AdditionBounds(SecondOrderModel):
         return np.einsum("js,js,s->j", few, few, weight), few @ vectors.T
 
     def _bound_crudely(self) -> None:
-        """Bound the columns' parts that are left by those of the columns and of what is taken out."""
         self._step = self.inverse @ self._gradient
         self._reach = float(np.abs(self._step @ self._chosen).max(initial=0.0))
         longest = np.sqrt((self._chosen**2).sum(axis=0).max(initial=0.0))
@@ -277,7 +240,6 @@ class AdditionBounds(SecondOrderModel):
         self._bound(np.arange(len(self._elements)), self._columns.largest_entries[self._elements] + explained)
 
     def _bound(self, rows: IndexArray, farthest: FloatArray) -> None:
-        """Set bounds, given those of the largest entries of the columns' parts that are left."""
         zeta = self._reach + np.abs(self.slope[rows]) / self.left[rows] * farthest
         is_bounded = self.is_clear[rows] & (zeta < 1)
         bounded = rows[is_bounded]
@@ -289,8 +251,8 @@ class AdditionBounds(SecondOrderModel):
             return
         unclear = np.flatnonzero((self.bound >= least) & (self.predicted < least) & self.is_clear)
         rows = max(1, ENTRIES_AT_ONCE // self._likelihood.n_samples)
-        if self._closer is not None and len(unclear) > rows:  # it has more to prepare, and saves logarithms
-            found = self._closer(self._elements[unclear], least)
+        if self._sharper is not None and len(unclear) > rows:  # it has more to prepare, and saves logarithms
+            found = self._sharper(self._elements[unclear], least)
             self.bound[unclear] = np.fmin(self.bound[unclear], found)
             return
         for begin in range(0, len(unclear), rows):
@@ -301,7 +263,7 @@ class AdditionBounds(SecondOrderModel):
             self._diverge(part[still], rest[still])
 
     def _diverge(self, rows: IndexArray, rest: FloatArray) -> None:
-        """Lower bounds to the divergence of the outcome from the prediction, and the ridge's share."""
+        """Lower bounds to the divergence of the outcome from the prediction, plus the part of the ridge."""
         likelihood = self._likelihood
         coef = (self.slope[rows] / self.left[rows])[:, None]
         steps = self._step @ self._chosen + coef * rest
@@ -315,7 +277,7 @@ class AdditionBounds(SecondOrderModel):
 
 
 class WeightedCrossProducts(NamedTuple):
-    """Those of columns with each other, those with a response, and the square of the response.
+    """The inner products of columns, those with a response, and the square of the response.
 
     >>> products = WeightedCrossProducts(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([3.0, 1.0]), 5.0)
     >>> columns, response = products.columns()
@@ -329,7 +291,7 @@ class WeightedCrossProducts(NamedTuple):
     square: float
 
     def without_last(self) -> WeightedCrossProducts:
-        """Return the inner products once the last column is taken out of the others and of the response."""
+        """The inner products after projecting the last column out of the others and of the response."""
         tied, weight = self.gram[:-1, -1], max(self.gram[-1, -1], np.finfo(float).tiny)
         last = self.with_response[-1]
         return WeightedCrossProducts(
@@ -339,7 +301,6 @@ class WeightedCrossProducts(NamedTuple):
         )
 
     def of(self, places: IndexArray, unit: float) -> WeightedCrossProducts:
-        """Return those of some columns, in other units."""
         gram = self.gram[np.ix_(places, places)]
         return WeightedCrossProducts(gram / unit, self.with_response[places] / unit, self.square / unit)
 

@@ -1,4 +1,4 @@
-"""A set on its way through a generalised linear model: few moves are refitted, and the best is among them."""
+"""A state of a generalised linear model: bounds leave few moves to refit, the best among them."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import PIECE_SECONDS, Budget
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
-from swapwise.objectives.base import SparseState, best_of_batches, embed, magnitude, rows_of
+from swapwise.objectives.base import SparseState, best_of_batches, embed, rows_of
 from swapwise.objectives.glm.block_bounds import BlockBounds
 from swapwise.objectives.glm.objective import GeneralizedLinear
 from swapwise.objectives.glm.second_order import SecondOrderModel
-from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.override import override
 
-# Bounds and refits are right to about 1e-12 of the values. What is below the incumbent by less than this is
+# Bounds and refits are right to about 1e-12 of the values. Moves below the incumbent by less than this are
 # not pruned.
 ROOM = 1e-10
 
 
 class GeneralizedLinearState(SparseState):
-    """The parameters of a fit, from which moves are refitted by a few Newton steps each."""
-
     objective: GeneralizedLinear
     _theta: FloatArray  # a row for each chosen column, then the intercept
     _scored: dict[tuple[int, int], float]  # gains of swaps from this set
@@ -51,7 +48,6 @@ class GeneralizedLinearState(SparseState):
         self._settle(support)
 
     def _parameters_on(self, support: IndexArray) -> FloatArray:
-        """Return the parameters of another set to begin with: those that both sets have, else zeros."""
         objective = self.objective
         before, after = rows_of(objective, self.support), rows_of(objective, support)
         rows = np.zeros((objective.n_features, objective.n_levels))
@@ -82,7 +78,7 @@ class GeneralizedLinearState(SparseState):
         return scores
 
     @override
-    def model(self, elements: IndexArray, damping: float = 0.0) -> LeastSquares | GroupLeastSquares | None:
+    def model(self, elements: IndexArray, damping: float = 0.0) -> LeastSquares | None:
         return self.objective.fitter.quadratic(self.support, self._theta, elements, damping)
 
     @override
@@ -120,12 +116,12 @@ class GeneralizedLinearState(SparseState):
         return best_of_batches(self, batches, incumbent, budget, prune=prune)
 
     def unpruned(self, moves: MoveBatch, least: float, budget: Budget) -> MoveBatch:
-        """Return the moves that cannot be left out, all of them refitted.
+        """Return the moves that cannot be ruled out, all of them refitted.
 
         Those with the largest predicted gains are refitted first and raise the incumbent. No swap gains more
-        than its addition alone: where bounds are proven, what that leaves is bounded drop by drop, from the
-        fit without the dropped element; see :class:`AdditionBounds`. Where they are not, moves are refitted
-        as long as more is predicted of them than the best so far gains.
+        than its addition alone: where bounds are proven, the remaining swaps are bounded drop by drop, from
+        the fit without the dropped element; see :class:`AdditionBounds`. Where they are not, moves are
+        refitted as long as their predicted gain is above that of the best so far.
         """
         listed = moves.to_list()
         added, dropped = listed.swap_columns() if listed.are_swaps() else (listed.added[:, :0], None)
@@ -134,7 +130,7 @@ class GeneralizedLinearState(SparseState):
         refits = BoundedRefits(self, listed, least, budget)
         share_one_drop = dropped[0] != NOTHING and (dropped == dropped[0]).all()
         if share_one_drop and self.objective.scoring != "pass":
-            # The fit without it says more than this one, and costs little.
+            # The fit without the dropped element bounds its swaps better than this one, and costs little.
             self._refit_without(int(dropped[0]), np.arange(len(listed)), added, refits)
             return refits.refitted()
         elements, row = np.unique(added, return_inverse=True)
@@ -157,14 +153,12 @@ class GeneralizedLinearState(SparseState):
     def _predicted(
         self, additions: SecondOrderModel | BlockBounds, row: IndexArray, dropped: IndexArray
     ) -> FloatArray:
-        """Return what the second-order model predicts of swaps and additions."""
         predicted, loses = additions.predicted[row], dropped != NOTHING
         places = np.searchsorted(self.support, dropped[loses])
         predicted[loses] = additions.predicted_swaps(row[loses], places)
         return predicted
 
     def _refit_without(self, gone: int, rows: IndexArray, added: IndexArray, refits: BoundedRefits) -> None:
-        """Refit those swaps that drop one element and may yet be the best."""
         if not len(rows):
             return
         rest = self.support[self.support != gone]
@@ -183,17 +177,15 @@ class BoundedRefits:
         self, state: GeneralizedLinearState, listed: MoveList, incumbent: float, budget: Budget
     ) -> None:
         self._state, self._listed, self._incumbent, self._budget = state, listed, incumbent, budget
-        #: How many moves are refitted first; then twice as many, and so on
+        #: Number of moves refitted first; then twice as many, and so on
         self.first = state.objective.fitter.first_refits
         self._done: set[int] = set()
 
     @property
     def least(self) -> float:
-        """What a bound must reach for its move to be refitted."""
-        return self._incumbent - ROOM * magnitude(self._state)
+        return self._incumbent - ROOM * self._state.magnitude
 
     def refit(self, rows: IndexArray) -> None:
-        """Refit moves and raise the incumbent to the best of them."""
         state, moves, known = self._state, self._listed.take(rows), list[FloatArray]()
         for piece in self._budget.pieces([moves], self._are_quick(len(rows))) if len(rows) else ():
             gains = state.gains_above(self.least, piece)
@@ -206,17 +198,14 @@ class BoundedRefits:
             self._done.update(rows[np.concatenate(known) > -np.inf].tolist())
 
     def _are_quick(self, count: int) -> bool:
-        """Return whether some refits are better made together than with a look at the clock between them."""
         objective = self._state.objective
         seconds = objective.likelihood.newton_seconds(self._state._theta.size)
         return objective.scoring == "pass" or count * seconds < PIECE_SECONDS
 
     def refitted(self) -> MoveList:
-        """Return the moves that were refitted, in their order."""
         return self._listed.take(np.array(sorted(self._done), dtype=np.intp))
 
     def run_all(self, predicted: FloatArray) -> None:
-        """Refit the first few, and then as many as are predicted to gain more than the best so far."""
         best_first = np.argsort(-predicted, kind="stable")
         self.refit(best_first[: self.first])
         others = best_first[self.first :]
@@ -225,7 +214,6 @@ class BoundedRefits:
     def run(
         self, rows: IndexArray, predicted: FloatArray, bound: FloatArray, size: int | None = None
     ) -> None:
-        """Refit moves, largest predicted gain first, until none that is left can be the best."""
         size = self.first if size is None else size
         best_first = np.argsort(-predicted, kind="stable")
         rows, bound = rows[best_first], bound[best_first]

@@ -1,7 +1,7 @@
 """The chosen columns of least squares: factored from the data, and updated by every move.
 
-:func:`factor` fits a set of columns; :class:`ActiveSet` keeps what closed-form gains need at hand, by sweeps
-of rank one.
+:func:`factor` fits a set of columns; :class:`ActiveSet` keeps the quantities of closed-form gains up to date,
+by sweeps of rank one.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from swapwise.objectives.coefficient_bounds import CoefficientBounds
     from swapwise.objectives.least_squares.objective import LeastSquares
 
-# A relative error of the updated factors above this asks for new ones. So do this many updates and
-# four times the size of the set: rebuilding then costs a small share of them.
+# Factors are rebuilt when their relative error is above this, and after this many updates plus four times the
+# size of the set: rebuilding then costs a small share of them.
 DRIFT_TOLERANCE = 1e-9
 UPDATES_BEFORE_REBUILD = 100
 
@@ -30,11 +30,11 @@ UPDATES_BEFORE_REBUILD = 100
 # square of how many times larger its squared length is than what was unexplained of it.
 LARGEST_INFLATION = 200.0
 
-# σ is a difference; where less than this share of a column's squared length is left, it is computed again
-# from what is left of the column itself: in double precision, if the data are single.
+# σ is a difference; where less than this share of a column's squared length is left, it is recomputed from
+# the residual of the column itself: in double precision, if the data are single.
 SMALL_SHARE, SMALL_IN_FLOAT32 = 1e-5, 1e-2
 
-# This many columns are computed again at a time.
+# This many columns are recomputed at a time.
 AT_ONCE = 256
 
 # A move of more elements than this is cheaper to factor again than to sweep in one by one.
@@ -47,7 +47,7 @@ FEWEST_SLOTS = 16
 LIKELY = 48
 
 
-class Frame(NamedTuple):
+class QRFactor(NamedTuple):
     """``[A; √penalty] = QR``: columns with a row below them for the penalty of each coefficient."""
 
     #: Q, one vector per row; the first numbers of each are those of the samples
@@ -55,50 +55,45 @@ class Frame(NamedTuple):
     #: The inverse of R
     to_coefficients: FloatArray
 
-    def left_of(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what the frame leaves of columns, one per row, and their coefficients on its columns."""
+    def residuals(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         rest = np.zeros((len(columns), self.vectors.shape[1]))
         rest[:, : columns.shape[1]] = columns
         along = np.zeros((len(columns), len(self.vectors)))
-        for _ in range(2):  # once more for what rounding has left
+        for _ in range(2):  # twice, because of rounding
             more = rest @ self.vectors.T
             rest -= more @ self.vectors
             along += more
         return rest, along @ self.to_coefficients.T
 
 
-class Factor(NamedTuple):
-    """The columns of a set, and the fit on them."""
-
+class ColumnFit(NamedTuple):
     columns: FloatArray  # one per row
     inverse: FloatArray  # C, of their Gram matrix plus the penalty
     weights: FloatArray
-    #: What is left of y, with a number for the penalty of each coefficient behind it
+    #: The residual of y, with a number for the penalty of each coefficient behind it
     rest: FloatArray
-    #: None where inner products say all there is to know
-    frame: Frame | None
-    #: How many of the columns are linearly independent
+    #: None where inner products are accurate enough
+    qr: QRFactor | None
+    #: The number of linearly independent columns
     rank: int
 
     @classmethod
-    def of_nothing(cls, y: FloatArray) -> Factor:
-        """Return the fit on no column at all."""
+    def of_no_column(cls, y: FloatArray) -> ColumnFit:
         return cls(np.empty((0, len(y))), np.empty((0, 0)), np.empty(0), y, None, 0)
 
     @property
     def residual(self) -> FloatArray:
-        """What is left of y."""
         return self.rest[: self.columns.shape[1]]
 
     def within(
         self, bounds: CoefficientBounds, y: FloatArray, squares: FloatArray, penalty: FloatArray
-    ) -> Factor:
+    ) -> ColumnFit:
         """Return the same columns with the best fit of y within bounds on its coefficients.
 
-        By inner products, where these say all there is to know; else by a square root of them, R.
+        By inner products, where these are accurate enough; else by a square root of them, R.
         """
         start, low, high = bounds.clip(self.weights), bounds.lower, bounds.upper
-        if self.frame is None:
+        if self.qr is None:
             gram = self.columns @ self.columns.T
             gram[np.diag_indices(len(gram))] = squares
             weights = bounded_swaps.fit(gram, self.columns @ y, low, high, start, float(y @ y))
@@ -115,9 +110,6 @@ def fit_by_columns(
     """Return the best coefficients within bounds, where inner products of the columns have lost their digits.
 
     The active-set method of ``kernels.bounded_swaps``, with orthogonal factors in place of inner products.
-
-    >>> fit_by_columns(np.eye(2), np.array([3.0, -1.0]), np.zeros(2), np.full(2, 2.0), np.zeros(2))
-    array([2., 0.])
     """
     coef, lengths = np.clip(start, low, high), np.linalg.norm(columns, axis=0)
     is_free = (low < coef) & (coef < high)
@@ -146,47 +138,48 @@ def fit_by_columns(
 
 def factor(
     columns: FloatArray, y: FloatArray, squares: FloatArray, penalty: FloatArray, precision: float
-) -> Factor:
+) -> ColumnFit:
     """Factor columns, one per row, and fit ``y``.
 
-    ``squares`` are their squared lengths plus the penalty, which is paid for the square of each coefficient;
-    ``precision`` is how far columns are known, relative to their length.
+    ``squares`` are their squared lengths plus the ``penalty`` of each squared coefficient; ``precision`` is
+    that of the columns, relative to their length.
     """
     found = fits.by_products(columns, y, squares, penalty, 1.0 / SAFE_SHARE)
     if found is None:
-        return _by_frame(columns, y, np.sqrt(squares), penalty, precision)
+        return _by_qr(columns, y, np.sqrt(squares), penalty, precision)
     inverse, weights, rest = found
-    return Factor(columns, inverse, weights, rest, None, len(columns))
+    return ColumnFit(columns, inverse, weights, rest, None, len(columns))
 
 
-def frame_of(columns: FloatArray, lengths: FloatArray, penalty: FloatArray) -> tuple[Frame, FloatArray]:
-    """Return the frame of columns, one per row, and the R of it, of columns of unit length."""
+def qr_factor_of(
+    columns: FloatArray, lengths: FloatArray, penalty: FloatArray
+) -> tuple[QRFactor, FloatArray]:
     lengths = np.where(lengths == 0, 1.0, lengths)
     below = np.sqrt(penalty) / lengths
     below[(penalty == 0) & ~columns.any(axis=1)] = 1.0  # a column of zeros: its coefficient is zero
     scaled = np.vstack([(columns / lengths[:, None]).T, np.diag(below)])
     Q, R = scipy.linalg.qr(scaled, mode="economic", check_finite=False)
     inverse_R = scipy.linalg.solve_triangular(R, np.eye(len(R)), check_finite=False)
-    return Frame(np.ascontiguousarray(Q.T), inverse_R / lengths[:, None]), R
+    return QRFactor(np.ascontiguousarray(Q.T), inverse_R / lengths[:, None]), R
 
 
-def _by_frame(
+def _by_qr(
     columns: FloatArray, y: FloatArray, lengths: FloatArray, penalty: FloatArray, precision: float
-) -> Factor:
-    frame, R = frame_of(columns, lengths, penalty)
+) -> ColumnFit:
+    qr, R = qr_factor_of(columns, lengths, penalty)
     rank = int((scipy.linalg.svdvals(R, check_finite=False) > COLLINEAR * precision).sum())
     rank -= int((~columns.any(axis=1)).sum())  # columns of zeros have but a row for their penalty
-    rest, weights = frame.left_of(y[None, :])
-    inverse = frame.to_coefficients @ frame.to_coefficients.T
-    return Factor(columns, inverse, weights[0], rest[0], frame, rank)
+    rest, weights = qr.residuals(y[None, :])
+    inverse = qr.to_coefficients @ qr.to_coefficients.T
+    return ColumnFit(columns, inverse, weights[0], rest[0], qr, rank)
 
 
 def explained_in_full(
     columns: FloatArray, y: FloatArray, ridge: float, precision: float, rounding: float
 ) -> float:
-    """Return what columns, one per row, explain of the squared length of y at most: a bound, not a value.
+    """Return an upper bound on the squared length of y that columns, one per row, explain.
 
-    By singular values, each moved up by ``rounding``, which is relative to the largest. Without a ridge,
+    By singular values, each raised by ``rounding``, which is relative to the largest. Without a ridge,
     directions that are more than rounding count in full, however short they are.
     """
     if ridge == 0:  # then lengths do not matter, and equal ones are best for the numerics
@@ -201,9 +194,9 @@ def explained_in_full(
 
 
 def dependencies_among(columns: FloatArray, least: float, rounding: float) -> int | None:
-    """Return how many linear dependencies there are among columns, one per row; None if that is not certain.
+    """Return the number of linear dependencies among columns, one per row; None if it is not certain.
 
-    It is if singular values at unit lengths, squared, are above ``least``, or no more than ``rounding``.
+    It is certain if squared singular values at unit lengths are above ``least``, or at most ``rounding``.
     """
     lengths = np.linalg.norm(columns, axis=1)
     units = columns[lengths > 0] / lengths[lengths > 0, None]
@@ -215,9 +208,9 @@ def dependencies_among(columns: FloatArray, least: float, rounding: float) -> in
 
 
 def rounding_of(count: int, digits_lost: float = 0.0) -> float:
-    """Return what singular values of ``count`` columns of length 1 may be off by, relative to the largest.
+    """Return the error of singular values of ``count`` columns of length 1, relative to the largest.
 
-    ``digits_lost`` is how many deviations a mean was that was taken off.
+    ``digits_lost`` is the ratio of the subtracted means of columns to their deviations.
     """
     return 4 * float(np.finfo(float).eps * (1.0 + digits_lost) * np.sqrt(count))
 
@@ -225,9 +218,9 @@ def rounding_of(count: int, digits_lost: float = 0.0) -> float:
 class ActiveSet:
     """The quantities of ``swapwise.kernels.swaps`` at a set of columns, updated by every move.
 
-    The chosen columns sit in slots. What concerns all n columns is worked out when it is first asked for: the
-    correlations c cost one pass over the data, B and σ as many as a product with all chosen columns. Memory
-    is ``O(n · |X|)``: no n × n matrix.
+    The chosen columns sit in slots. Quantities of all n columns are computed on first use: the correlations
+    c cost one pass over the data, B and σ as many as a product with all chosen columns. Memory is
+    ``O(n · |X|)``: no n × n matrix.
     """
 
     support: IndexArray
@@ -243,7 +236,7 @@ class ActiveSet:
     _coupling: FloatArray | None  # B transposed: (n, slots)
     _sigma: FloatArray
     # From the data, until the first update.
-    _factor: Factor | None
+    _factor: ColumnFit | None
     _updates: int
     _error: float
 
@@ -254,11 +247,10 @@ class ActiveSet:
 
     @property
     def value(self) -> float:
-        """R² of the fit."""
         if self._factor is not None:
             return self.objective.value_of(self._factor.rest) if self.size else 0.0
         chosen, weights = self.elements[: self.size], self.weights[: self.size]
-        # At the best coefficients the fit explains wᵀAᵀy; c tells how far from the best these are.
+        # At the best coefficients the fit explains wᵀAᵀy; c measures how far from the best these are.
         explained = weights @ (self.objective.products_with_y[chosen] + self.corr[chosen])
         penalty = self.objective.penalty[chosen] @ weights**2
         return float((explained - penalty) / self.objective.total)
@@ -270,19 +262,19 @@ class ActiveSet:
 
     @property
     def by_products(self) -> bool:
-        """Whether the factors are new, and inner products say all there is to know of the chosen columns."""
-        return self._factor is not None and self._factor.frame is None
+        """Whether the factors are new, and inner products of the chosen columns are accurate enough."""
+        return self._factor is not None and self._factor.qr is None
 
     @property
     def is_plain(self) -> bool:
-        """Whether every chosen column leaves a fair share of its squared length unexplained by the others."""
+        """Whether every chosen column has a fair share of its squared length not explained by the others."""
         chosen = self.elements[: self.size]
         inflation = np.diag(self.inverse)[: self.size] * self.objective.squares[chosen]
         return bool(inflation.max(initial=0.0) * SAFE_SHARE <= 1.0)
 
     @property
     def corr(self) -> FloatArray:
-        """The correlations of all columns with the residual."""
+        """c: the inner products of all columns with the residual."""
         if self._corr is None:
             assert self._factor is not None
             if not self.size:
@@ -305,19 +297,18 @@ class ActiveSet:
 
     @property
     def sigma(self) -> FloatArray:
-        """The squared length of each column that the chosen ones do not explain, plus the ridge."""
+        """σ: the squared length of each column that the chosen ones do not explain, plus the ridge."""
         if self._coupling is None:
             self._couple()
         return self._sigma
 
     def apply(self, move: Move) -> None:
-        """Take a move: one sweep for each element that leaves or enters, or new factors for many."""
         few = len(move.added) + len(move.dropped) <= SWEEPS_BEFORE_REBUILD
         if not few or self._coupling is None or self.objective.design.is_float32:
             self.support = move.result(self.support)
             self._rebuild()
             return
-        corr = self.corr  # while the factors that it follows from are at hand
+        corr = self.corr  # computed from the factors, which change below
         assert len(corr) == self.objective.n
         self._factor = None
         self.support = Move(dropped=move.dropped).result(self.support)
@@ -332,25 +323,23 @@ class ActiveSet:
             self._refine_small()
 
     def gram(self) -> FloatArray:
-        """Return ``Aᵀ A_X`` by slots."""
+        """``Aᵀ A_X`` by slots."""
         return self.objective.design.products(self.elements[: self.size]).T
 
     def with_others(self, others: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the chosen columns by slots, other columns, and y, in the same coordinates."""
         shown = None if self._factor is None else self._factor.columns
         return self.objective.design.view_of_both(self.elements[: self.size], others, shown)
 
     def refine(self, elements: IndexArray) -> None:
-        """Compute σ, c and B again for some columns, from what is left of them."""
         size, chosen = self.size, self.elements[: self.size]
         penalty = self.objective.penalty
         basis, columns, y = self.with_others(elements)
-        if self._factor is not None and self._factor.frame is not None:
-            frame, left = self._factor.frame, self._factor.rest
+        if self._factor is not None and self._factor.qr is not None:
+            qr, left = self._factor.qr, self._factor.rest
             if basis is not self._factor.columns:  # shown in other coordinates this time
-                frame, _ = frame_of(basis, np.sqrt(self.objective.squares[chosen]), penalty[chosen])
-                left = frame.left_of(y[None, :])[0][0]
-            rest, explained = frame.left_of(columns)
+                qr, _ = qr_factor_of(basis, np.sqrt(self.objective.squares[chosen]), penalty[chosen])
+                left = qr.residuals(y[None, :])[0][0]
+            rest, explained = qr.residuals(columns)
         else:
             root, explained = np.sqrt(penalty[chosen]), self.coupling[elements, :size]
             rest = np.hstack([columns - explained @ basis, -explained * root])
@@ -388,7 +377,7 @@ class ActiveSet:
         expected = square - float(explained @ known)
         self._error = max(self._error, abs(unexplained - expected) / (square or 1.0))
         if unexplained < SAFE_SHARE * self.objective.squares[element]:
-            self._error = np.inf  # what is left of it in products with others is rounding, for a good part
+            self._error = np.inf  # products of its residual with others are largely rounding
         step = float(self.corr[element]) / unexplained
         swaps.insert_slot(
             size,
@@ -408,13 +397,11 @@ class ActiveSet:
         self._updates += 1
 
     def _likely(self) -> IndexArray:
-        """Return what may well be added next."""
         gain = self.corr**2 / np.maximum(self.sigma, np.finfo(float).tiny)
         gain[self.elements[: self.size]] = 0.0
         return np.argsort(-gain, kind="stable")[:LIKELY]
 
     def _rebuild(self) -> None:
-        """Factor the chosen columns again, from the data."""
         factor = self.objective.factor(self.support)
         size = len(self.support)
         self._allocate(max(size, FEWEST_SLOTS))
@@ -427,31 +414,30 @@ class ActiveSet:
         self._factor, self._corr, self._coupling = factor, None, None
 
     def _couple(self) -> None:
-        """Work out B and σ for all columns."""
         objective, factor, size = self.objective, self._factor, self.size
         assert factor is not None
         self._coupling = np.zeros((objective.n, len(self.weights)))
         projected = None
-        if factor.frame is not None:
-            vectors = factor.frame.vectors[:, : factor.columns.shape[1]]
+        if factor.qr is not None:
+            vectors = factor.qr.vectors[:, : factor.columns.shape[1]]
             projected = objective.design.dots_of_view(np.ascontiguousarray(vectors))
-        if factor.frame is None or projected is None:
+        if factor.qr is None or projected is None:
             self._couple_by_products(factor)
         else:
-            self._coupling[:, :size] = (factor.frame.to_coefficients @ projected).T
+            self._coupling[:, :size] = (factor.qr.to_coefficients @ projected).T
             self._sigma = objective.squares - np.einsum("ij,ij->j", projected, projected)
         self._refine_small()
 
-    def _couple_by_products(self, factor: Factor) -> None:
+    def _couple_by_products(self, factor: ColumnFit) -> None:
         objective, size = self.objective, self.size
         assert self._coupling is not None
         self._sigma, corr = objective.squares.copy(), objective.products_with_y.copy()
         for part, products in objective.design.product_parts(self.elements[:size]):
-            if factor.frame is None:
+            if factor.qr is None:
                 block = products.T @ factor.inverse
                 self._sigma[part] -= np.einsum("ji,ij->j", block, products)
             else:  # nearly collinear columns: a square root of the inverse keeps more digits
-                root = factor.frame.to_coefficients
+                root = factor.qr.to_coefficients
                 projected = root.T @ products
                 block = (root @ projected).T
                 self._sigma[part] -= np.einsum("ij,ij->j", projected, projected)
@@ -460,7 +446,6 @@ class ActiveSet:
         self._corr = corr if self._corr is None else self._corr
 
     def _refine_small(self) -> None:
-        """Compute again what concerns columns of which little is left."""
         small = np.flatnonzero((self.sigma < self.small_share * self.objective.squares) & (self.slot < 0))
         for begin in range(0, len(small), AT_ONCE):
             self.refine(small[begin : begin + AT_ONCE])
@@ -471,7 +456,6 @@ class ActiveSet:
         self.inverse = np.zeros((slots, slots))
 
     def _reserve(self, size: int) -> None:
-        """Make room for ``size`` slots, twice as many as before when there are too few."""
         if size <= len(self.weights):
             return
         old = self.elements, self.weights, self.inverse, self.coupling
@@ -482,7 +466,6 @@ class ActiveSet:
             after[tuple(slice(0, length) for length in before.shape)] = before
 
     def _drifted(self) -> bool:
-        """Return whether rounding has spoilt the factors: the residual must not correlate with X."""
         chosen = self.elements[: self.size]
         expected = self.objective.penalty[chosen] * self.weights[: self.size]
         scale = np.sqrt(self.objective.squares[chosen] * self.objective.total)

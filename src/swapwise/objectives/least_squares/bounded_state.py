@@ -14,7 +14,7 @@ from swapwise.constraints.larger_moves import LargerMoves
 from swapwise.kernels import bounded_swaps
 from swapwise.moves import Found, MoveBatch, MoveList, Run, Step, SwapGrid
 from swapwise.numerics import TIE
-from swapwise.objectives.base import State, is_better, magnitude
+from swapwise.objectives.base import State, is_better
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.least_squares.state import TINY, LeastSquaresState
 from swapwise.override import override
@@ -23,8 +23,8 @@ from swapwise.override import override
 class BoundedLeastSquaresState(LeastSquaresState):
     """Scores moves by the formulas of ``swapwise.kernels.bounded_swaps``: closed forms that bound gains.
 
-    They are exact where no coefficient that a move leads to would leave its bounds; other moves are refitted
-    if they may be the best. So the best move is still found without a look at most of them.
+    They are exact where all coefficients after a move are within their bounds; other moves are refitted if
+    they may be the best. So the best move is found without refitting most of them.
     """
 
     _corr: FloatArray | None
@@ -47,7 +47,7 @@ class BoundedLeastSquaresState(LeastSquaresState):
             self.weights = by_element[np.searchsorted(self.support, self._chosen)]
         left = with_y - self._products @ self.weights
         self.value = float(self.weights @ (with_y + left) / objective.total)
-        # Only what points out of the bounds holds a coefficient back.
+        # A bound blocks a coefficient only if the slope points out of it.
         is_held = ((left < 0) & (self.weights <= low)) | ((left > 0) & (self.weights >= high))
         self._rest = np.where(is_held, left, 0.0)
 
@@ -58,7 +58,6 @@ class BoundedLeastSquaresState(LeastSquaresState):
 
     @property
     def _products(self) -> FloatArray:
-        """The inner products of the chosen columns by slot, with penalties on the diagonal."""
         if self._gram is None:
             self._gram = self.objective.products_among(self._chosen)
         return self._gram
@@ -69,7 +68,7 @@ class BoundedLeastSquaresState(LeastSquaresState):
         if not self._rest.any():
             return super().corr
         if self._corr is None:
-            # What is left of b on the chosen columns comes back by way of what these explain of the others.
+            # The slope left on the chosen columns acts on the others through their coefficients on these.
             self._corr = super().corr + self._basis.coupling[:, : self._basis.size] @ self._rest
         return self._corr
 
@@ -120,7 +119,8 @@ class BoundedLeastSquaresState(LeastSquaresState):
             self.n_evaluations += moves.feasible.size
             return gains / total
         gains = np.zeros(self.objective.n)
-        for move, bound in self._by_bound(moves.to_list(), least):
+        listed = moves.to_list()
+        for move, bound in self._in_order(listed, self._gain_bounds(listed), least):
             if any(bound > gains[element] for element in move.added[0] if element >= 0):
                 gain = float(self.gains(move)[0])
                 for element in move.added[0][move.added[0] >= 0]:
@@ -134,7 +134,7 @@ class BoundedLeastSquaresState(LeastSquaresState):
             budget.check()
             reached = incumbent if found is None else found.score
             best = self._best_of_batch(batch, reached, budget)
-            if best is not None and is_better(best.score, found, incumbent, magnitude(self)):
+            if best is not None and is_better(best.score, found, incumbent, self.magnitude):
                 found = best
                 budget.keep([Step(best.move, self.value + best.score)], best.score)
         return found
@@ -153,7 +153,7 @@ class BoundedLeastSquaresState(LeastSquaresState):
             for move, _ in self._in_order(listed, bounds, least):
                 budget.check()
                 gain = float(self.gains(move)[0])
-                if is_better(gain, found, incumbent, magnitude(self)):
+                if is_better(gain, found, incumbent, self.magnitude):
                     found = Found(move.move(0), gain)
                     least[()] = gain
         return found
@@ -167,7 +167,6 @@ class BoundedLeastSquaresState(LeastSquaresState):
         return Found(grid.move(index), gain / total) if index >= 0 else None
 
     def _problem(self) -> tuple[tuple[Any, ...], float]:
-        """Return what kernels score moves by."""
         objective, with_y = self.objective, self.objective.products_with_y
         arrays = (
             *self._quantities(),
@@ -185,7 +184,7 @@ class BoundedLeastSquaresState(LeastSquaresState):
         return arrays, objective.total
 
     def _around_held(self) -> tuple[FloatArray | IndexArray, ...]:
-        """Return B, 1 / C_ii, σ and C of the free columns, what they leave of the held ones, and slots."""
+        """Return B, 1 / C_ii, σ and C of the free columns, residuals of the ones at a bound, and slots."""
         coupling, _, spread, _, sigma, _ = self._quantities()
         coupling, inverse = coupling[:, : len(spread)], self._basis.inverse[: len(spread), : len(spread)]
         is_held = self._rest != 0
@@ -197,7 +196,7 @@ class BoundedLeastSquaresState(LeastSquaresState):
         gram, products = self._products, coupling @ self._products
         among = gram[np.ix_(free, free)]
         among[np.diag_indices(len(free))] += np.diag(among) == 0  # columns of zeros have coefficients of zero
-        # Where columns are nearly collinear, what follows is but where refits begin.
+        # Where columns are nearly collinear, these are only initial coefficients of refits.
         invert = np.linalg.inv if self._basis.is_plain else np.linalg.pinv
         inverse = np.asarray(invert(among), dtype=np.float64)
         of_held = gram[np.ix_(held, free)] @ inverse
@@ -219,19 +218,15 @@ class BoundedLeastSquaresState(LeastSquaresState):
     # -- moves in lists -----------------------------------------------------------------------------
 
     def _gain_bounds(self, moves: MoveList) -> FloatArray:
-        """Return what moves gain at most: what they would if no coefficient were held back."""
+        """Upper bounds on the gains of moves: the gains if no bound blocked a coefficient."""
         if not self._basis.is_plain:
             return np.full(len(moves), np.inf)
         return self._gains_of_moves(moves)
-
-    def _by_bound(self, moves: MoveList, least: float) -> Iterator[tuple[MoveList, float]]:
-        return self._in_order(moves, self._gain_bounds(moves), least)
 
     @staticmethod
     def _in_order(
         moves: MoveList, bounds: FloatArray, least: float | FloatArray
     ) -> Iterator[tuple[MoveList, float]]:
-        """Yield moves one by one, those that may gain most first, until none may gain more than ``least``."""
         for place in np.argsort(-bounds, kind="stable").tolist():
             if bounds[place] <= least:
                 return

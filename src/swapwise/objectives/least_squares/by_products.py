@@ -1,4 +1,4 @@
-"""Least squares of which only inner products are known: second-order models of likelihoods."""
+"""Least squares given by inner products alone: second-order models of likelihoods."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from swapwise.checks import SMALLEST, FloatArray
 from swapwise.data.columns import ColumnArray
 from swapwise.objectives.least_squares.objective import LeastSquares
 
-# Directions of which less than this is left, columns at unit length, are rounding.
+# Directions shorter than this, columns at unit length, are rounding.
 ROUNDED_PIVOT = 1e-12
 
 
 def least_squares_of(
     gram: FloatArray, target: FloatArray, ridge: float, taken_out: int = 0
 ) -> LeastSquares | None:
-    """Return least squares by inner products of columns with each other and with the response.
+    """Return least squares from inner products of columns with each other and with the response.
 
-    The last few columns, ``taken_out``, are in every set, without a ridge: they are taken out of the others
+    The last ``taken_out`` columns are in every set, without a ridge: they are projected out of the others
     and of the response. None if no column has any length.
 
     >>> model = least_squares_of(np.array([[2.0, 1.0], [1.0, 1.0]]), np.array([3.0, 1.0]), 0.0, taken_out=1)
@@ -37,7 +37,7 @@ def least_squares_of(
 
 
 def _in_coordinates(gram: FloatArray, target: FloatArray, ridge: float) -> LeastSquares:
-    """Find coordinates by a Cholesky factor with pivots, which bears dependent columns."""
+    """Find coordinates by a pivoted Cholesky factor, as columns may be dependent."""
     lengths = np.sqrt(np.maximum(np.diag(gram), 0.0))
     unit = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     triangle, order, rank, _ = scipy.linalg.lapack.dpstrf(

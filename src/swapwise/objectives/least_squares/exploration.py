@@ -14,22 +14,14 @@ from swapwise.objectives.least_squares.local_optima import unit_factors
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares.objective import LeastSquares
 
-# How many disjoint bases the candidates begin with, of at most how many elements in all.
+# The initial candidates are this many disjoint bases, of at most so many elements in all.
 FIRST_BASES, MOST_AT_FIRST = 4, 1000
 
 
 class Exploration:
-    """Local optima of all columns, under laminar limits, that are found among few candidates at a time.
+    """Local optima of all columns, under laminar limits, found among few candidates at a time.
 
     See ``kernels/exploration.hpp``. Values are of single precision.
-
-    >>> from swapwise import LeastSquares, Uniform
-    >>> explored = Exploration(LeastSquares(np.eye(3), [2.0, 1.0, 0.0]), Uniform(3, 1))
-    >>> support, value, is_settled = explored.search_once(np.array([2]))
-    >>> support, round(value, 6), is_settled
-    (array([0]), 0.8, True)
-    >>> explored.better(np.array([0]), 0.8, 10, np.inf) is None
-    True
     """
 
     def __init__(
@@ -48,9 +40,9 @@ class Exploration:
             exploration.join(self._search, first)
 
     def search_once(self, support: IndexArray) -> tuple[IndexArray, float, bool]:
-        """Return where a search among the candidates leads, its value, and whether no column improves that.
+        """Search among the candidates; return the set, its value, and whether no other column improves it.
 
-        Columns that do are candidates from then on.
+        Columns that improve it become candidates.
         """
         found: tuple[IndexArray, float, bool] = exploration.search_once(self._search, support)
         return found
@@ -58,23 +50,21 @@ class Exploration:
     def better(
         self, support: IndexArray, value: float, most_failures: int, most_work: float
     ) -> tuple[IndexArray, float] | None:
-        """Perturb a local optimum until that leads to a better one, or fails too often, or costs too much."""
         found = exploration.better(self._search, support, value, most_failures, most_work)
         return found if found[1] > value else None
 
     @property
     def candidates(self) -> IndexArray:
-        """The candidates, sorted."""
         return np.sort(exploration.candidates(self._search)[0])
 
     @property
     def work(self) -> float:
-        """How often a number of a tableau was updated so far, or what cost as much."""
+        """Number of entries of tableaus updated so far, or their equivalent."""
         return float(exploration.candidates(self._search)[1])
 
 
 def columns_of(objective: LeastSquares) -> Any:
-    """Return where kernels get products of columns of length 1 from: a copy of small data, else the data."""
+    """Return the kernels' source of products of unit columns: a copy of small data, else the data."""
     design, factors = objective.design, unit_factors(objective)
     copied = design.unit_columns(factors)
     if copied is not None:

@@ -22,44 +22,44 @@ if TYPE_CHECKING:
 
 TINY = float(np.finfo(float).tiny)
 
-# Columns of which less than this share of the squared norm is left are not added: products with them are
-# mostly rounding, and nothing here looks at the columns themselves.
+# Columns with a smaller squared residual than this, relative to their squared length, are not added: products
+# with them are mostly rounding, and this search does not read the columns themselves.
 LEAST_SHARE = 1e-6
 
-# As long as this share is left of every column, inner products are as good as the columns themselves.
+# If all squared residuals are above this share, inner products are as good as the columns themselves.
 WELL_CONDITIONED = 1e-3
 
-# The clock is looked at after about this many numbers of the tableau.
+# The clock is checked after updates of about this many entries of the tableau.
 WORK_PER_CALL = 10**7
 
-# After this many moves the search is left: errors of updates add up.
+# The search ends after this many moves, as errors of updates add up.
 MOST_MOVES = 1000
 
 
 class GramSearch:
     """The compiled search on one model: each call of :meth:`steps` is a search from a set.
 
-    ``elements`` are the numbers that the model's columns have elsewhere; steps speak of those.
+    ``elements`` are the numbers of the model's columns elsewhere, which moves of steps use.
     """
 
     #: The set where the last search ended, in the model's own numbers
     support: IndexArray
-    #: The value there, and where the search began
+    #: The value there, and at the start of the search
     value: float
     value_at_start: float
-    #: How many gains it computed
+    #: Number of gains computed
     n_evaluations: int
-    #: Whether it is clear that no move gains anything there
+    #: Whether no move is known to gain anything there
     is_optimal: bool
     #: Whether a search takes no more than some milliseconds
     is_quick: bool = True
     #: Whether many moves are made per call
     makes_runs: bool = True
-    #: Whether it looks at moves beyond one for one, where there are any
+    #: Whether it tries moves beyond one for one, where there are any
     tries_larger: bool = True
-    #: How many columns an element has at most: a move sweeps the tableau once for each
+    #: The largest number of columns of an element: a move sweeps the tableau once for each
     _widest: int = 1
-    #: Inner products, and of which columns with all others they are known
+    #: Inner products, and the columns whose products with all others are known
     _gram: tuple[FloatArray, BoolArray] | None = None
 
     def __init__(self, model: LeastSquares, system: Constraint, tol: float, elements: IndexArray) -> None:
@@ -70,7 +70,6 @@ class GramSearch:
         self._names: list[int] = elements.tolist()
 
     def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
-        """Return what kernels need to know of a constraint."""
         fixed, tree = np.zeros(system.n, dtype=bool), system.laminar_tree()
         fixed[system.forced] = True
         assert tree is not None
@@ -81,8 +80,8 @@ class GramSearch:
     ) -> list[Step] | None:
         """Return the best moves from a set, one after the other; None if its columns are nearly collinear.
 
-        With ``well_conditioned``, the search ends where a column is nearly spanned by the chosen ones. Cut
-        short by the clock, the moves so far are kept in the budget.
+        With ``well_conditioned``, the search ends where a column is nearly spanned by the chosen ones. When
+        the clock runs out, the moves so far are kept in the budget.
         """
         tableau = self._tableau(start)
         elements, counts, explained = tableau[0], tableau[-2], tableau[-1]
@@ -92,7 +91,7 @@ class GramSearch:
         self.n_evaluations, gained, status = 0, 0.0, swaps.GOING_ON
         while status in (swaps.GOING_ON, swaps.MISSING) and len(steps) < most:
             budget.check()
-            # The elements of the start come in first, one per round.
+            # The elements of the start are added first, one per round.
             rounds = min(per_call, len(start) - int(counts[1]) + most - len(steps))
             status, evaluated, moves, gains = self._best_moves(tableau, start, share, rounds)
             if status == swaps.DEPENDENT:
@@ -112,7 +111,7 @@ class GramSearch:
         return steps
 
     def grown(self, start: IndexArray, barred: IndexArray) -> IndexArray:
-        """Return a set to begin with, grown without some elements; here as it is, and these may come in."""
+        """Return an initial set, grown without ``barred`` elements; by default ``start`` as it is."""
         return start
 
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
@@ -121,14 +120,13 @@ class GramSearch:
         problem = *self._gram, self._squares, self._floor, *self._limits
         found = swaps.best_moves(*problem, tableau, start, self._total, self._tol, TIE, share, rounds)
         if found[0] == swaps.MISSING:
-            # As many again as are known: however many are missing, they come in few calls.
+            # As many again as are known, so that few calls are enough.
             more = int(np.count_nonzero(self._gram[1]))
             missing = tableau[-2][2:]
             self._gram = self._design.gram_rows(missing, partial(self._likely, tableau, more))
         return found
 
     def _likely(self, tableau: tuple[Any, ...], most: int) -> IndexArray:
-        """Return columns that may well be added next: those that would add most to the chosen ones."""
         corr, sigma = tableau[5:7]
         scores = corr**2 / np.maximum(sigma, self._floor + TINY)
         if self._gram is not None:
@@ -136,7 +134,6 @@ class GramSearch:
         return np.argsort(-scores, kind="stable")[:most]
 
     def _move(self, move: IndexArray | Move) -> Move:
-        """Return a move in the numbers that elements have elsewhere."""
         if not isinstance(move, Move):
             added, *dropped = move.tolist()
             move = Move((added,), tuple([place for place in dropped if place != NOTHING]))
@@ -159,7 +156,7 @@ class GramSearch:
 
 
 class BlockSearch(GramSearch):
-    """The same where elements are groups of columns: see ``swapwise.kernels.blocks``."""
+    """The search where elements are groups of columns: see ``swapwise.kernels.blocks``."""
 
     def __init__(
         self, model: GroupLeastSquares, system: Constraint, tol: float, elements: IndexArray

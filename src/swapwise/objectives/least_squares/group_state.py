@@ -1,4 +1,4 @@
-"""A set of groups on its way through least squares: every gain in closed form."""
+"""A state of least squares with groups: every gain in closed form."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from swapwise.objectives.base import (
     best_by_element,
     best_of_batches,
     embed,
-    magnitude,
     rows_of,
 )
 from swapwise.objectives.block_columns import offsets_of
@@ -34,7 +33,7 @@ from swapwise.override import override
 class GroupLeastSquaresState(SparseState):
     """Scores moves by the formulas of ``swapwise.kernels.blocks``, on the factors of the chosen columns.
 
-    Moves are refitted where columns are nearly collinear, so that inner products say too little of them.
+    Moves are refitted where columns are nearly collinear, so that inner products are not accurate enough.
     """
 
     objective: GroupLeastSquares
@@ -62,7 +61,7 @@ class GroupLeastSquaresState(SparseState):
         self._is_plain = basis.is_plain and not self._blocks.fragile[support].any()
         self.support, self.value = support, basis.value
         if not self._is_plain and plain is not self.objective.plain:
-            # What nearly collinear columns explain depends on their precision as they are given.
+            # The value of nearly collinear columns depends on their precision as they are given.
             self.value = self.objective._value(support)
         chosen = basis.elements[: basis.size]
         reach = np.abs(basis.weights[: basis.size]) @ np.sqrt(plain.squares[chosen] / plain.total)
@@ -110,11 +109,10 @@ class GroupLeastSquaresState(SparseState):
 
     @override
     def resolution(self, tol: float) -> float:
-        return max(tol, self._rounding) * magnitude(self)
+        return max(tol, self._rounding) * self.magnitude
 
     @property
     def least_loss(self) -> float:
-        """What dropping the weakest of the chosen costs; 0 if there is none."""
         losses = self._drops(self.support)[-1]
         return float(losses.min()) / self._blocks.plain.total if len(losses) else 0.0
 
@@ -140,7 +138,7 @@ class GroupLeastSquaresState(SparseState):
     @override
     def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
         if self.objective.upper_bound() - self.value <= incumbent:
-            return None  # there is nothing left to be explained
+            return None  # the fit is perfect
         scores = partial(self._scores, least=incumbent)
         return best_of_batches(self, batches, incumbent, budget, scores=scores, are_cheap=self._are_cheap)
 
@@ -150,7 +148,6 @@ class GroupLeastSquaresState(SparseState):
         return self.gains(moves)
 
     def _are_cheap(self, moves: MoveBatch) -> bool:
-        """Return whether gains are in closed form."""
         return self._is_plain and (isinstance(moves, SwapGrid) or moves.to_list().are_swaps())
 
     def gains_by_element(self, moves: MoveBatch) -> FloatArray:
@@ -160,11 +157,10 @@ class GroupLeastSquaresState(SparseState):
         return np.maximum(self.gains(moves).max(axis=1, initial=0.0), 0.0)
 
     def _grid_gains(self, moves: SwapGrid, least: float, tie: float) -> FloatArray:
-        """Return the gains of a grid; minus infinity where they are less than the best or ``least``."""
         total = self._blocks.plain.total
         blocks, drops = self._all_quantities(), self._drops(moves.drops)
         gains, evaluated = kernels.grid_gains(moves.feasible, blocks, drops, True, least * total, tie, total)
-        if least == -np.inf:  # all are asked for; that additions bound swaps is no evaluation then
+        if least == -np.inf:  # all gains are needed; additions that only bound swaps are no evaluations then
             evaluated = int(moves.useful.sum())
         gains /= total
         fragile = self._blocks.fragile
@@ -190,7 +186,6 @@ class GroupLeastSquaresState(SparseState):
         return Run(steps or ())
 
     def _all_quantities(self) -> tuple[Any, ...]:
-        """Return what the kernels need to know of every element."""
         if self._quantities is None:
             basis, blocks = self._basis, self._blocks
             coupling = np.ascontiguousarray(basis.coupling[blocks.rows, : basis.size])
@@ -201,11 +196,9 @@ class GroupLeastSquaresState(SparseState):
         return self._quantities
 
     def _floor(self) -> FloatArray:
-        """Return the squared lengths up to which columns are mostly rounding, once others are taken out."""
         return self._basis.small_share * self._blocks.plain.squares[self._blocks.rows]
 
     def _drops(self, elements: IndexArray) -> tuple[Any, ...]:
-        """Return what the kernels need to know of elements that can be dropped."""
         basis, blocks = self._basis, self._blocks
         sizes = np.diff(blocks.begin)[elements]
         first, slots = offsets_of(sizes), basis.slot[blocks.rows_of(elements)]

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, unwarned, warn
 from swapwise.clock import Clock
-from swapwise.data.columns import Columns
+from swapwise.data.columns import Columns, Likely
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.design import Design
 from swapwise.data.open import is_chunked
-from swapwise.objectives.base import Groups, SampleCurvature, SparseObjective, read_groups, rows_of
+from swapwise.objectives.base import Groups, SampleCurvature, read_groups, rows_of
 from swapwise.objectives.block_columns import (
     COPY_UP_TO,
     SHORT,
@@ -34,10 +34,7 @@ if TYPE_CHECKING:
 
 
 class Blocks(NamedTuple):
-    """The columns that a search uses, element by element.
-
-    They span what the columns of the elements do. Where columns of a group are dependent, they are fewer.
-    """
+    """The columns that a search uses: where columns of a group are dependent, fewer with the same span."""
 
     #: Least squares on the columns one by one
     plain: LeastSquares
@@ -51,84 +48,46 @@ class Blocks(NamedTuple):
     fragile: BoolArray
 
     def rows_of(self, elements: IndexArray) -> IndexArray:
-        """Return the columns of elements, one element after the other."""
         parts = [self.rows[self.begin[e] : self.begin[e + 1]] for e in elements]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
 
 
-class GroupLeastSquares(SparseObjective):
-    r"""R² of the least-squares fit on the columns of the chosen groups.
+class GroupLeastSquares(LeastSquares):
+    """:class:`LeastSquares` with ``groups``: computed from least squares on single columns, ``plain``."""
 
-    .. math:: f(G) = \max_{\operatorname{supp}(w) ⊆ ∪G} 1 - \frac{‖y - Xw‖^2 + λ ‖w‖^2}{‖y‖^2},
-
-    as in :class:`LeastSquares`, but an element of the ground set is a group: dummies of one factor, lags of
-    one signal. Centre ``y`` and the columns first if the fit is to have an intercept. Gains of additions,
-    drops and swaps of groups are exact and in closed form.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Not copied, as by :class:`LeastSquares`.
-    y : array-like of shape (n_samples,)
-    groups : iterable of hashable
-        One label per column; the elements are the labels in order of appearance.
-    ridge : float
-        Weight of the penalty ``‖w‖²``.
-    sample_weight : array-like of shape (n_samples,), optional
-
-    See Also
-    --------
-    LeastSquares : single columns as elements.
-    SparseRegressor : with ``groups``, the estimator.
-
-    References
-    ----------
-    - Yuan and Lin (2006), Model selection and estimation in regression with grouped variables.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from swapwise import GroupLeastSquares, Uniform, maximize
-    >>> f = GroupLeastSquares(np.eye(4), [1.0, 1.0, 3.0, 0.5], groups=["a", "a", "b", "c"])
-    >>> result = maximize(f, Uniform(3, 2))
-    >>> result.support, result.coef
-    (array([0, 1]), array([1., 1., 3., 0.]))
-    """
-
-    scoring = "closed form"
-    curvature_is = "hessian"
-    second_order = True
-    scale = 1.0
+    has_groups = True
     #: The labels in order of appearance
     group_labels: list[Hashable] | None = None
 
-    def __init__(
+    def _read_groups(
         self,
         X: Any,
         y: ArrayLike,
+        ridge: float,
+        sample_weight: ArrayLike | None,
         groups: Iterable[Hashable],
-        ridge: float = 0.0,
-        sample_weight: ArrayLike | None = None,
     ) -> None:
         if is_chunked(X):
-            raise TypeError("GroupLeastSquares needs data in memory, got data in chunks: give X as an array")
-        with unwarned():  # of what is said below in other words
+            raise TypeError(
+                "LeastSquares with groups needs data in memory, got data in chunks: give X as an array"
+            )
+        with unwarned():  # the warning below is about groups
             plain = LeastSquares(X, y, ridge, sample_weight)
         if not plain.y.any():
             warn("y is explained without any feature: every set has the value 0")
         rows, self.group_labels = read_groups(groups, plain.n)
-        self._hold(plain, rows.begin, rows.rows)
+        self._hold_groups(plain, rows.begin, rows.rows)
 
     @classmethod
     def of_columns(cls, plain: LeastSquares, begin: IndexArray, rows: IndexArray | None = None) -> Self:
         """Return the objective whose element e has the columns ``rows[begin[e] : begin[e + 1]]`` of another.
 
-        The inner products of all columns are at hand, and said to be good enough.
+        The inner products of all columns of ``plain`` must be accurate, as no column is read again.
         """
         every = np.arange(plain.n)
         rows = every if rows is None else rows
         found = cls.__new__(cls)
-        found._hold(plain, begin, rows)
+        found._hold_groups(plain, begin, rows)
         gram = plain.design.gram_of_all().copy()
         gram[every, every] += plain.penalty
         own = [gram[np.ix_(rows[a:b], rows[a:b])].ravel() for a, b in pairwise(begin)]
@@ -138,7 +97,7 @@ class GroupLeastSquares(SparseObjective):
         )
         return found
 
-    def _hold(self, plain: LeastSquares, begin: IndexArray, members: IndexArray) -> None:
+    def _hold_groups(self, plain: LeastSquares, begin: IndexArray, members: IndexArray) -> None:
         #: The same with single columns as elements
         self.plain, self._begin, self._members = plain, begin, members
         plain._warned_of_rank = True  # groups of dummies depend on each other by their nature
@@ -151,15 +110,13 @@ class GroupLeastSquares(SparseObjective):
         features = f"{self.n_features} features"
         if self.groups is not None:
             features += f" in {self.n} groups"
-        return f"GroupLeastSquares({self.design.n_samples} samples, {features}, ridge={self.ridge:g})"
+        return f"LeastSquares({self.design.n_samples} samples, {features}, ridge={self.ridge:g})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: the data, and nothing that can be computed again."""
         return {name: value for name, value in self.__dict__.items() if name != "blocks"}
 
     @property
-    def design(self) -> Columns:
-        """The columns."""
+    def design(self) -> Columns:  # type: ignore[override]
         return self.plain.design
 
     @property
@@ -182,7 +139,7 @@ class GroupLeastSquares(SparseObjective):
         """Return coefficients of the same fit, without parts along which columns of a group cancel.
 
         Centred dummies sum to zero, so the same number added to all of their coefficients changes nothing
-        here, but the prediction for a level that the data do not have.
+        here, except for the prediction for a level that the data do not have.
         """
         shortest, begin = coef.copy(), offsets_of(np.diff(self._begin)[support])
         for element, (first, last) in zip(support, pairwise(begin), strict=True):
@@ -210,8 +167,8 @@ class GroupLeastSquares(SparseObjective):
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
         return self.plain.upper_bound(None if support is None else rows_of(self, support), clock)
 
+    @override
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
-        """Return how many linear dependencies there are among columns; None if that is not certain."""
         return self.plain.dependencies(rows_of(self, elements), least)
 
     @override
@@ -238,11 +195,11 @@ class GroupLeastSquares(SparseObjective):
         return (2.0 / self.plain.total) * self.ridge
 
     @override
-    def restricted(self, elements: IndexArray) -> GroupLeastSquares:
+    def restricted(self, elements: IndexArray, likely: Likely | None = None) -> GroupLeastSquares:
         found = type(self).__new__(type(self))
         sizes = np.diff(self._begin)[elements]
         rows = rows_of(self, elements)
-        found._hold(self.plain.restricted(rows), offsets_of(sizes), np.arange(len(rows)))
+        found._hold_groups(self.plain.restricted(rows), offsets_of(sizes), np.arange(len(rows)))
         if self.groups is not None:
             found.groups = self.groups.restricted(elements)
         if self.group_labels is not None:
@@ -250,7 +207,7 @@ class GroupLeastSquares(SparseObjective):
         return found
 
     def model_on(self, elements: IndexArray) -> GroupLeastSquares:
-        """Return the same on some elements as a search needs it: without columns that others of them span."""
+        """Return the objective on some elements without columns that others of their group span."""
         rows = self.blocks.rows_of(elements)
         begin = offsets_of(np.diff(self.blocks.begin)[elements])
         in_order = np.sort(rows)
@@ -259,7 +216,6 @@ class GroupLeastSquares(SparseObjective):
 
     @cached_property
     def blocks(self) -> Blocks:
-        """What a search computes with."""
         given = _blocks(self.plain, self._begin, self._members)
         too_short = shortest_directions(given.own, given.begin) < SHORT
         if not too_short.any():
@@ -270,7 +226,6 @@ class GroupLeastSquares(SparseObjective):
 
 
 def _blocks(plain: LeastSquares, begin: IndexArray, rows: IndexArray) -> Blocks:
-    """Return columns as they are, with the inner products within each element."""
     design = plain.design
     own = own_products(lambda a, b: design.columns(rows[a:b]), begin, design.n_samples)
     at = offsets_of(np.diff(begin) ** 2)
@@ -279,7 +234,7 @@ def _blocks(plain: LeastSquares, begin: IndexArray, rows: IndexArray) -> Blocks:
 
 
 def _reduced(given: Blocks, too_short: BoolArray) -> Blocks:
-    """Return columns that span the same, without directions that are rounding."""
+    """Return columns with the same span, without directions that are rounding."""
     plain, parts = given.plain, []
     fragile = np.zeros(len(too_short), dtype=bool)
     for e in range(len(too_short)):

@@ -20,7 +20,7 @@ SHARES = 0.1, 0.6
 
 
 class LocalOptima(NamedTuple):
-    """Sets that searches ended with, their values, and how often a number of a tableau was updated."""
+    """Local optima, their values, and the number of entries of tableaus updated to find them."""
 
     sets: list[IndexArray]
     values: FloatArray
@@ -28,13 +28,7 @@ class LocalOptima(NamedTuple):
 
 
 class SinglePrecision:
-    """Searches of a least-squares model under laminar limits, for sets that are worth a closer look.
-
-    >>> from swapwise import LeastSquares, Uniform
-    >>> searches = SinglePrecision(LeastSquares(np.eye(3), [2.0, 1.0, 0.0]), Uniform(3, 1))
-    >>> searches.local_optima([np.array([2])], 0, np.random.default_rng(0)).sets
-    [array([0])]
-    """
+    """Searches of a least-squares model under laminar limits, in single precision, for candidate sets."""
 
     def __init__(self, model: LeastSquares, system: Constraint) -> None:
         tree, fixed, factors = system.laminar_tree(), np.zeros(system.n, dtype=bool), unit_factors(model)
@@ -46,7 +40,7 @@ class SinglePrecision:
         self._model, self._room = (gram, with_y, tuple(tree), fixed), max(1, system.max_size())
 
     def local_optima(self, starts: Sequence[IndexArray], count: int, rng: np.random.Generator) -> LocalOptima:
-        """Return where searches from some sets lead, and those from ``count`` perturbations of the best."""
+        """Return the ends of searches from some sets, and from ``count`` perturbations of the best."""
         padded = np.full((len(starts), self._room), NOTHING, dtype=np.int64)
         for row, start in zip(padded, starts, strict=True):
             row[: len(start)] = start
@@ -57,7 +51,6 @@ class SinglePrecision:
 
 
 def unit_factors(objective: LeastSquares) -> FloatArray:
-    """Return what makes columns as long as 1, the penalties included."""
     squares = objective.squares
     factors: FloatArray = 1.0 / np.sqrt(np.where(squares > 0, squares, 1.0))
     return factors

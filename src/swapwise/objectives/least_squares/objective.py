@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,11 +15,11 @@ from swapwise.data.columns import Columns, ColumnSubset, GramColumns, Likely
 from swapwise.data.design import Design
 from swapwise.data.open import open_design
 from swapwise.numerics import ROUNDING
-from swapwise.objectives.base import SampleCurvature, SparseObjective
+from swapwise.objectives.base import SampleCurvature, SparseObjective, SparseState
 from swapwise.objectives.coefficient_bounds import Bounds, CoefficientBounds, as_bounds
 from swapwise.objectives.fit_bounds import QUICK_FIT, fit_bound
 from swapwise.objectives.least_squares.active_set import (
-    Factor,
+    ColumnFit,
     dependencies_among,
     explained_in_full,
     factor,
@@ -28,41 +28,34 @@ from swapwise.objectives.least_squares.active_set import (
 from swapwise.override import override
 from swapwise.threads import few_threads
 
-if TYPE_CHECKING:
-    from swapwise.objectives.least_squares.state import LeastSquaresState
-
 # Eigenvalues of the smaller Gram matrix sharpen the smoothness constants up to this size.
 EIGENVALUES_UP_TO = 1000
 
-# How many times the columns that are free are fitted, until all coefficients are within their bounds.
+# Estimated number of fits of the free columns until all coefficients are within their bounds.
 BOX_TURNS = 20
 
-# How many products per second a singular value decomposition computes, as measured on one core.
+# Products per second of a singular value decomposition, as measured on one core.
 SVD_PRODUCTS_PER_SECOND = 1e9
 
-# Up to this many columns, and products of two numbers in all their inner products, those that a search needs
-# cost little.
+# Up to this many columns, and multiplications for all inner products, the products of a search cost little.
 FEW_COLUMNS, FEW_PRODUCTS = 400, 4 * 10**7
 
 # Inner products of no more columns than this with some others are read off those with all others.
 FEW = 8
 
-# Data that cost the same to read for few columns as for many are asked for this share more than is needed.
+# Of data that cost the same to read for few columns as for many, this share more than needed is read.
 READ_AHEAD = 0.5
 
-# The whole Gram matrix is kept up to this size where all of it is asked for, and up to the smaller one where
-# a part of it is.
+# The whole Gram matrix is kept up to this size where all of it is needed, and up to the smaller one where a
+# part of it is.
 GRAM_UP_TO, WHOLE_HESSIAN_UP_TO = 3000, 1000
 
 
 class _GramBlock(NamedTuple):
-    """Some columns and their inner products."""
-
     elements: IndexArray
     gram: FloatArray
 
     def part(self, elements: IndexArray) -> FloatArray | None:
-        """Return the inner products of some of the columns; None if not all of these are here."""
         if not np.isin(elements, self.elements).all():
             return None
         order = np.argsort(self.elements)
@@ -72,7 +65,6 @@ class _GramBlock(NamedTuple):
     def moved_to(
         self, elements: IndexArray, read: Callable[[IndexArray, IndexArray], FloatArray]
     ) -> _GramBlock:
-        """Return the block of other columns; ``read`` multiplies those that are new by all of them."""
         _, where, here = np.intersect1d(elements, self.elements, return_indices=True)
         gram = np.empty((len(elements), len(elements)))
         gram[np.ix_(where, where)] = self.gram[np.ix_(here, here)]
@@ -87,7 +79,7 @@ NOTHING_KNOWN = _GramBlock(np.empty(0, dtype=np.intp), np.empty((0, 0)))
 
 
 class LeastSquares(SparseObjective):
-    r"""R² of the least-squares fit of ``y`` on the chosen columns of ``X``.
+    r"""R² of the least-squares fit of ``y`` on the chosen columns, or groups of columns, of ``X``.
 
     .. math:: f(S) = \max_{\operatorname{supp}(w) ⊆ S} 1 - \frac{‖y - Xw‖^2 + λ ‖w‖^2}{‖y‖^2}
 
@@ -97,29 +89,33 @@ class LeastSquares(SparseObjective):
 
     Columns count as known up to a relative precision ε, 1e-10 for data in double precision and 1.2e-7 in
     single: the penalty has ``ε² ‖x_j‖² w_j²`` more for each coefficient. This is invisible unless columns are
-    nearly collinear, and then keeps the fit from living on digits that the data do not have.
+    nearly collinear, and then keeps the fit from using digits that the data do not have.
 
     Parameters
     ----------
     X : array-like, sparse matrix, or data in chunks, of shape (n_samples, n_features)
         Not copied if it is an array of floats, of single or double precision, with rows or columns side by
         side, or a sparse matrix: leave it as it is while the objective is in use. Arrays in single precision
-        are searched in single precision: gains below 4e-6 of R² are not told from none. Data in chunks are a
+        are searched in single precision: gains below 4e-6 of R² count as zero. Data in chunks are a
         memory-mapped file (or the name of a ``.npy`` file), a Dask array or a Dask frame.
     y : array-like of shape (n_samples,)
     ridge : float
         Weight of the penalty ``‖w‖²``.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the squared errors.
+    groups : iterable of hashable, optional
+        One label per column. Elements of the ground set are then whole groups, such as the dummies of one
+        factor or the lags of one signal, in the order in which their labels appear. Gains of additions, drops
+        and swaps of groups are exact and in closed form as well. Data must be in memory, and coefficients
+        have no bounds.
     bounds : pair, one pair per column, or mapping from position or name to pair, optional
-        What coefficients may be, such as ``(0, 1)`` for all, or ``{2: (None, 0)}`` for one; None is no bound.
+        Bounds on coefficients, such as ``(0, 1)`` for all, or ``{2: (None, 0)}`` for one; None is no bound.
         0 has to be within them. The value of a set is then R² of the best fit within the bounds.
     positive : bool
-        Whether no coefficient may be negative, which may be said along with ``bounds``.
+        Whether no coefficient may be negative, in addition to ``bounds``.
 
     See Also
     --------
-    GroupLeastSquares : groups of columns as elements.
     SparseRegressor : the estimator.
     restricted_constants : its constants, for guarantees.
 
@@ -127,6 +123,7 @@ class LeastSquares(SparseObjective):
     ----------
     - Das and Kempe (2011), Submodular meets spectral: greedy algorithms for subset selection, sparse
       approximation and dictionary selection.
+    - Yuan and Lin (2006), Model selection and estimation in regression with grouped variables.
     - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
       ICML.
 
@@ -141,6 +138,13 @@ class LeastSquares(SparseObjective):
     >>> maximize(f, Uniform(3, 2)).support
     array([0, 1])
 
+    Groups of columns:
+
+    >>> dummies = LeastSquares(np.eye(4), [1.0, 1.0, 3.0, 0.5], groups=["a", "a", "b", "c"])
+    >>> result = maximize(dummies, Uniform(3, 2))
+    >>> result.support, result.coef
+    (array([0, 1]), array([1., 1., 3., 0.]))
+
     Coefficients that may not be negative:
 
     >>> signs = LeastSquares(-X, y=[2.0, 1.0, 0.0], positive=True)
@@ -152,8 +156,10 @@ class LeastSquares(SparseObjective):
     curvature_is = "hessian"
     second_order = True
     scale = 1.0
-    _factored: tuple[IndexArray, Factor] | None
-    _bounded: tuple[IndexArray, Factor] | None
+    #: Whether elements are groups of columns, even where every group has one column and ``groups`` is None
+    has_groups = False
+    _factored: tuple[IndexArray, ColumnFit] | None
+    _bounded: tuple[IndexArray, ColumnFit] | None
 
     def __init__(
         self,
@@ -162,22 +168,30 @@ class LeastSquares(SparseObjective):
         ridge: float = 0.0,
         sample_weight: ArrayLike | None = None,
         *,
+        groups: Iterable[Hashable] | None = None,
         bounds: Bounds | CoefficientBounds | None = None,
         positive: bool = False,
     ) -> None:
+        if groups is not None:
+            if bounds is not None or positive:
+                raise ValueError(
+                    "bounds on coefficients are for features that are chosen one by one: leave out groups, "
+                    "or bounds and positive"
+                )
+            from swapwise.objectives.least_squares.groups import GroupLeastSquares
+
+            self.__class__ = GroupLeastSquares
+            assert isinstance(self, GroupLeastSquares)
+            self._read_groups(X, y, ridge, sample_weight, groups)
+            return
         ridge = as_real(ridge, "ridge")
-        # The columns of a model of another objective have been checked.
+        # GramColumns belong to a model of another objective, whose columns have been checked.
         design = X.aimed_at(y) if isinstance(X, GramColumns) else _read(X, y, sample_weight)
         self._hold(design, ridge, as_bounds(bounds, positive, design.n_features, X))
 
     @classmethod
     def of_design(cls, design: Design, ridge: float = 0.0, bounds: CoefficientBounds | None = None) -> Self:
-        """Return the objective of a design that has its target already.
-
-        >>> import numpy as np
-        >>> LeastSquares.of_design(open_design(np.eye(3), [2.0, 1.0, 0.0]))([0])
-        0.8
-        """
+        """Return the objective of a design that has its target already."""
         found = cls.__new__(cls)
         found._hold(_checked(design), ridge, bounds)
         return found
@@ -186,12 +200,12 @@ class LeastSquares(SparseObjective):
         self.design, self.ridge, self.bounds = design, ridge, bounds
         self.y = design.target
         self.n = self.design.n_features
-        #: How far columns are known, relative to their length
+        #: The precision of columns, relative to their length
         self.precision = self.design.precision
         self._squared_y = float(self.y @ self.y)
-        #: ‖y‖², or 1 where that is 0 and nothing can be explained
+        #: ‖y‖², or 1 where that is 0
         self.total = self._squared_y or 1.0
-        #: What is paid for the square of every coefficient: the ridge, and the precision of the column
+        #: The penalty of every squared coefficient: the ridge, plus the squared error of the column
         self.penalty = self.ridge + self.precision**2 * self.design.squared_norms
         #: Squared length of every column, plus the penalty
         self.squares = self.design.squared_norms + self.penalty
@@ -215,7 +229,6 @@ class LeastSquares(SparseObjective):
         return f"LeastSquares({self.design.n_samples} samples, {self.n} features, ridge={self.ridge:g})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: the data, and nothing that can be computed again."""
         kept = {name: value for name, value in self.__dict__.items() if name != "unit_columns"}
         return {
             **kept,
@@ -226,7 +239,7 @@ class LeastSquares(SparseObjective):
         }
 
     @override
-    def start(self, support: Iterable[int] = ()) -> LeastSquaresState:
+    def start(self, support: Iterable[int] = ()) -> SparseState:
         from swapwise.objectives.least_squares.bounded_state import BoundedLeastSquaresState
         from swapwise.objectives.least_squares.state import LeastSquaresState
 
@@ -239,7 +252,7 @@ class LeastSquares(SparseObjective):
         return self.value_of(found.rest) if len(support) else 0.0, found.weights
 
     def value_of(self, rest: FloatArray) -> float:
-        """Return R² from what is left of y, the penalties included."""
+        """Return R² from the residual of y, the penalties included."""
         return float((self._squared_y - rest @ rest) / self.total)
 
     @override
@@ -256,7 +269,6 @@ class LeastSquares(SparseObjective):
         return self._value_with(coef, rest), self._gradient_with(coef, rest)
 
     def _rest_at(self, coef: FloatArray) -> FloatArray:
-        """Return what is left of y."""
         return self.y - self.design.combine(coef) if coef.any() else self.y
 
     def _value_with(self, coef: FloatArray, rest: FloatArray) -> float:
@@ -266,10 +278,10 @@ class LeastSquares(SparseObjective):
         corr = self.design.dots(rest[None, :], exact=True)[0]
         return (2.0 / self.total) * (corr - self.penalty * coef)
 
-    def factor(self, support: IndexArray) -> Factor:
+    def factor(self, support: IndexArray) -> ColumnFit:
         """Factor the columns of a set, and fit y on them."""
         if not len(support):
-            return Factor.of_nothing(self.y)
+            return ColumnFit.of_no_column(self.y)
         last = self._factored
         if last is not None and np.array_equal(last[0], support):
             return last[1]
@@ -284,7 +296,7 @@ class LeastSquares(SparseObjective):
         self._factored = support.copy(), found
         return found
 
-    def factor_within(self, support: IndexArray) -> Factor:
+    def factor_within(self, support: IndexArray) -> ColumnFit:
         """Factor the columns of a set, and fit y on them within the bounds."""
         found = self.factor(support)
         own = None if self.bounds is None else self.bounds.restricted(support)
@@ -303,19 +315,17 @@ class LeastSquares(SparseObjective):
         is_at_hand = isinstance(self.design, GramColumns)
         gram = self.design.gram(elements, elements) if is_at_hand else self._known_exactly.part(elements)
         if gram is None:
-            self._known_exactly = known = self._known_exactly.moved_to(elements, self._exact_gram)
+            self._known_exactly = known = self._known_exactly.moved_to(
+                elements, partial(self.design.gram, exact=True)
+            )
             gram = known.gram.copy()
         gram[np.diag_indices(len(elements))] = self.squares[elements]
         return gram
 
     @override
     def restricted(self, elements: IndexArray, likely: Likely | None = None) -> LeastSquares:
-        """Return the same objective on some elements, numbered by their positions.
-
-        They may be in any order here. Inner products of theirs are known, unless they are very many.
-        ``likely`` returns what may well join the elements: where one column costs as much to read as all do,
-        it is better read along than come back for.
-        """
+        # Elements may be in any order here. ``likely`` returns elements that may join them soon: where a
+        # column costs as much to read as all do, these are read along.
         bounds = None if self.bounds is None else self.bounds.restricted(elements)
         if len(elements) > GRAM_UP_TO:
             found = LeastSquares.__new__(LeastSquares)
@@ -326,7 +336,7 @@ class LeastSquares(SparseObjective):
 
     @cached_property
     def unit_columns(self) -> Any:
-        """Where kernels get products of columns of length 1 from."""
+        """The compiled source of products of columns of length 1."""
         from swapwise.objectives.least_squares.exploration import columns_of
 
         return columns_of(self)
@@ -338,7 +348,7 @@ class LeastSquares(SparseObjective):
         return few and not self.design.is_float32
 
     def copies(self) -> IndexArray:
-        """Return a number per column, the same for multiples of one column; a ridge tells them apart."""
+        """Return a number per column, the same for multiples of one column, unless there is a ridge."""
         is_known = self.ridge == 0 and self.n <= GRAM_UP_TO and not self.design.sequential
         return self._copies if is_known else np.arange(self.n)
 
@@ -358,11 +368,9 @@ class LeastSquares(SparseObjective):
         return number
 
     def _gram_of(self, elements: IndexArray, likely: Likely | None) -> FloatArray:
-        """Return inner products of some columns; those that were asked for last time are not read again."""
-
         def read(new: IndexArray, others: IndexArray) -> FloatArray:
             if len(new) <= FEW and new is not others:
-                # A look at all of the data: whatever is chosen will need it.
+                # All products of few columns in one pass: those chosen later need them, too.
                 return self.design.products(new, likely)[:, others]
             return self.design.gram(new, others, likely)
 
@@ -371,12 +379,8 @@ class LeastSquares(SparseObjective):
 
     @override
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
-        """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
-
-        Directions that are more than rounding count in full here, however short they are: the bound also
-        holds for data that are known beyond their precision. Within bounds on coefficients, the slopes of the
-        fit bound it as well.
-        """
+        # Directions that are more than rounding count in full, however short they are: the bound also holds
+        # for data that are known beyond their precision.
         if support is None:
             return 1.0
         if self.bounds is None:
@@ -386,7 +390,6 @@ class LeastSquares(SparseObjective):
         return min(fitted, self._explained_in_full(support, clock))
 
     def _explained_in_full(self, support: IndexArray, clock: Clock | None) -> float:
-        """Return what R² does not exceed, whatever the coefficients are."""
         samples = self.design.n_samples
         if not len(support) or min(len(support), samples) > EIGENVALUES_UP_TO:
             return 1.0 if len(support) else 0.0
@@ -400,7 +403,7 @@ class LeastSquares(SparseObjective):
         return min(1.0, (explain() if seconds <= QUICK_FIT else while_listening(explain)) / self.total)
 
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
-        """Return how many linear dependencies there are among columns; None if that is not certain."""
+        """Return the number of linear dependencies among columns; None if it is not certain."""
         if self.ridge > 0:
             return None
         columns, _ = self.design.view(elements)
@@ -411,7 +414,7 @@ class LeastSquares(SparseObjective):
         return rounding_of(len(elements), float(self.design.offsets[elements].max(initial=0.0)))
 
     def warn_of_rank(self, what: str) -> None:
-        """Say once, for this objective, that the columns are collinear."""
+        """Warn, once per objective, that the columns are collinear."""
         if not self._warned_of_rank:
             self._warned_of_rank = warn(what)
 
@@ -423,27 +426,15 @@ class LeastSquares(SparseObjective):
 
     @override
     def smoothness(self, t: int) -> float:
-        """Return a valid M_{s,t}: the t longest columns or the largest eigenvalue bound it.
-
-        >>> import numpy as np
-        >>> LeastSquares(np.eye(3), [1.0, 0.0, 0.0]).smoothness(2)
-        2.0...
-        """
+        # The t longest columns bound it, and so does the largest eigenvalue.
         longest = np.sort(self.design.squared_norms)[::-1][: max(t, 1)]
         largest = min(float(longest.sum()), self._eigenvalues[1])
         return (2.0 / self.total) * (largest + float(self.penalty.max(initial=0.0)))
 
     @override
-    def curvature(self, columns: IndexArray) -> FloatArray:
-        """Return columns of ``2 (AᵀA + ridge·I) / ‖y‖²``, minus the Hessian.
-
-        >>> import numpy as np
-        >>> LeastSquares(np.eye(3), [1.0, 0.0, 0.0], ridge=1.0).curvature(np.array([1]))
-        array([[0.],
-               [4.],
-               [0.]])
-        """
-        if self.design.is_float32:  # products of theirs are only as exact as that
+    def curvature(self, columns: IndexArray) -> FloatArray | None:
+        # 2 (AᵀA + penalty) / ‖y‖², minus the Hessian
+        if self.design.is_float32:  # exact products would be no better than the data
             gram = self.design.gram(np.arange(self.n), columns)
         else:
             gram = self.design.cross(columns).T
@@ -466,9 +457,6 @@ class LeastSquares(SparseObjective):
         penalty = (2.0 / self.total) * self.penalty
         return SampleCurvature(lambda columns: self.design.view(columns)[0], weight, penalty)
 
-    def _exact_gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        return self.design.gram(first, second, exact=True)
-
     @cached_property
     def _gram(self) -> FloatArray:
         gram = (2.0 / self.total) * self.design.gram_of_all()
@@ -482,15 +470,18 @@ class LeastSquares(SparseObjective):
         return (2.0 / self.total) * (self._eigenvalues[0] + self.ridge)
 
 
+def is_by_column(objective: object) -> TypeGuard[LeastSquares]:
+    """Whether an objective is least squares without ``groups``."""
+    return isinstance(objective, LeastSquares) and not objective.has_groups
+
+
 def _read(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Design:
-    """Return the columns and their target as users give them, scaled by the weights."""
     if isinstance(X, Design) and sample_weight is not None:
         raise ValueError("sample_weight must be given to the design, which X is, not beside it")
     return _checked(X.aimed_at(y) if isinstance(X, Design) else open_design(X, y, sample_weight))
 
 
 def _checked(design: Design) -> Design:
-    """Refuse a design or a target that least squares cannot do with, and warn of a target of zeros."""
     if design.leaves_weights_out:
         raise ValueError("X must be a design whose rows are scaled by their weights, got scale_rows=False")
     require_scale(np.abs(design.target).max(keepdims=True), "y")

@@ -13,8 +13,8 @@ from swapwise.constraints.circuits import LargerExchanges
 from swapwise.kernels import pairs
 from swapwise.moves import Found, Move, MoveList, Step
 from swapwise.numerics import TIE
-from swapwise.objectives.base import State, is_better, magnitude
-from swapwise.objectives.least_squares.active_set import frame_of
+from swapwise.objectives.base import State, is_better
+from swapwise.objectives.least_squares.active_set import qr_factor_of
 
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares.state import LeastSquaresState
@@ -22,28 +22,27 @@ if TYPE_CHECKING:
 # Candidates whose inner products with all others are computed at once.
 AT_ONCE = 256
 
-# Moves are looked at when there are more than this many: the best of them raises the bar for all others.
+# Moves are scored once there are more than this many: the best of them raises the incumbent for all others.
 MOST_MOVES = 1000
 
-# If less than this share of a column is left beside another, it is worked out from the columns: this many
-# numbers at a time.
+# If less than this share of a column is left beside another, it is computed from the columns: this many
+# entries at a time.
 CLOSE, CLOSE_NUMBERS = 1e-6, 10**6
 
-# Kernels tell the circuits of both by the bits of one number.
+# Kernels encode the circuits of both elements in the bits of one number.
 MOST_MATROIDS = 32
 
 
 def can_pair(state: LeastSquaresState, moves: LargerExchanges) -> bool:
-    """Return whether the best of larger moves is found without a list of them."""
     few = moves.alone.circuits.of.shape[1] <= MOST_MATROIDS
     return moves.n_added == 2 and few and state._basis.is_plain
 
 
 class PairSearch:
-    """Looks for moves that add two elements, from a set of columns that are not nearly collinear.
+    """Search for moves that add two elements, from a set of columns that are not nearly collinear.
 
-    All pairs are bounded by what is known of their circuits, see ``swapwise.kernels.pairs``. Of the few moves
-    that might be better than the best so far, the constraint says whether they lead to independent sets.
+    All pairs are bounded by their circuits, see ``swapwise.kernels.pairs``. Of the few moves that may be
+    better than the best so far, the constraint checks which lead to independent sets.
     """
 
     def __init__(self, state: LeastSquaresState, moves: LargerExchanges) -> None:
@@ -68,25 +67,24 @@ class PairSearch:
         self._circuits = tuple(part)
 
     def best(self, incumbent: float, budget: Budget) -> Found | None:
-        """Return the best move that gains more than ``incumbent``, or None."""
         state, found = self._state, None
         for first in range(0, len(self._candidates), AT_ONCE):
             budget.check()
             products, row = self._products(first), 0
             while row < len(products):
                 reached = incumbent if found is None else found.score
-                least = (reached - TIE * magnitude(state)) * state.objective.total
+                least = (reached - TIE * state.magnitude) * state.objective.total
                 row, moves, gains = self._next(first, products, row, least)
                 best = self._best_of(moves, gains / state.objective.total, reached, budget)
-                if best is not None and is_better(best.score, found, incumbent, magnitude(state)):
+                if best is not None and is_better(best.score, found, incumbent, state.magnitude):
                     found = best
                     budget.keep([Step(best.move, state.value + best.score)], best.score)
         return found
 
     def elements(self, incumbent: float, budget: Budget) -> IndexArray:
-        """Return the elements of all pairs that may gain more than ``incumbent``: others do not."""
+        """Return the elements of all pairs that may gain more than ``incumbent``."""
         state, found = self._state, np.zeros(self._state.objective.n, dtype=bool)
-        least = (incumbent - TIE * magnitude(state)) * state.objective.total
+        least = (incumbent - TIE * state.magnitude) * state.objective.total
         for first in range(0, len(self._candidates), AT_ONCE):
             budget.check()
             products, row = self._products(first), 0
@@ -96,7 +94,6 @@ class PairSearch:
         return np.flatnonzero(found)
 
     def _products(self, first: int) -> FloatArray:
-        """Return what some candidates have in common with all later ones beside the chosen columns."""
         rest = self._candidates[first:]
         products = self._state.objective.design.gram(rest[:AT_ONCE], rest)
         products -= self._in_common[first : first + AT_ONCE] @ self._coupling[first:].T
@@ -105,7 +102,6 @@ class PairSearch:
     def _next(
         self, first: int, products: FloatArray, row: int, least: float
     ) -> tuple[int, MoveList, FloatArray]:
-        """Return where to go on, and moves that gain ``least``, if they lead to independent sets."""
         size = self._moves.alone.widths[1]
         end, close, *listed = pairs.find(
             self._problem, self._circuits, products[row:, row:], first + row, size, least, CLOSE, MOST_MOVES
@@ -116,7 +112,6 @@ class PairSearch:
         return end - first, MoveList(self._candidates[added], drops[dropped]), gains
 
     def _close(self, close: IndexArray, least: float) -> Iterator[Any]:
-        """Yield the same of pairs of nearly collinear columns, from the columns themselves."""
         if not len(close):
             return
         state, size = self._state, self._moves.alone.widths[1]
@@ -125,9 +120,9 @@ class PairSearch:
         elements, where = self._candidates[places], where.reshape(close.shape)
         chosen, columns, y = basis.with_others(elements)
         names = basis.elements[: basis.size]
-        frame, _ = frame_of(chosen, np.sqrt(objective.squares[names]), objective.penalty[names])
-        rest, coupling = frame.left_of(columns)
-        left_of_y, penalty = frame.left_of(y[None, :])[0][0], objective.penalty[elements]
+        qr, _ = qr_factor_of(chosen, np.sqrt(objective.squares[names]), objective.penalty[names])
+        rest, coupling = qr.residuals(columns)
+        left_of_y, penalty = qr.residuals(y[None, :])[0][0], objective.penalty[elements]
         squares = (rest**2).sum(axis=1) + penalty
         for begin in range(0, len(close), at_once := max(1, CLOSE_NUMBERS // rest.shape[1])):
             one, two = where[begin : begin + at_once].T
@@ -147,9 +142,8 @@ class PairSearch:
             )
 
     def _best_of(self, moves: MoveList, gains: FloatArray, incumbent: float, budget: Budget) -> Found | None:
-        """Return the best of moves that lead to an independent set and gain more than ``incumbent``."""
         state, best = self._state, dict[Move, float]()
-        tie = TIE * magnitude(state)
+        tie = TIE * state.magnitude
         for index in np.argsort(-gains, kind="stable").tolist():
             if gains[index] < incumbent - tie:
                 break
@@ -161,7 +155,7 @@ class PairSearch:
             score = float(State.gains(state, moves.take(slice(index, index + 1)))[0])  # by a refit
             if score > incumbent:
                 best[move] = score
-                incumbent = max(incumbent, score - tie)  # from here on, only ties and what is better
+                incumbent = max(incumbent, score - tie)  # from here on, only ties and better moves
         if not best:
             return None
         top = max(best.values())
@@ -172,10 +166,10 @@ class PairSearch:
 
 
 def _drops_more(move: Move, other: Move) -> bool:
-    """Return whether a move drops something needlessly: another adds the same and drops but a part."""
+    """Whether a move drops something needlessly: another adds the same and drops a part of it."""
     return move.added == other.added and set(other.dropped) < set(move.dropped)
 
 
 def _positive(squares: FloatArray) -> FloatArray:
-    """Return squared lengths that can be divided by: columns of zeros have nothing in common with others."""
+    """Return squared lengths that can be divided by: columns of zeros are orthogonal to all others."""
     return np.where(squares > 0, squares, 1.0)

@@ -1,4 +1,4 @@
-"""A set on its way through least squares: every gain in closed form."""
+"""A state of least squares: every gain in closed form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from swapwise.objectives.base import (
     embed,
     gradient_norms2,
     is_better,
-    magnitude,
 )
 from swapwise.objectives.least_squares.active_set import ActiveSet
 from swapwise.objectives.least_squares.gram_search import GramSearch
@@ -32,14 +31,14 @@ from swapwise.override import override
 
 TINY = float(np.finfo(float).tiny)
 
-# Of data in single precision, gains are known up to this share of the value.
+# Gains of data in single precision are exact up to this share of the value.
 SINGLE_ROUNDING = 4e-6
 
-# What a fit is off by, for every unit of its coefficients times the lengths of their columns.
+# The error of a fit per unit of its coefficients times the lengths of their columns.
 COEFFICIENT_ROUNDING = 8 * float(np.finfo(float).eps)
 
-# What is left of a column's squared length includes its penalty: if it is less than this share of that, the
-# rest has been lost to rounding.
+# The squared residual of a column includes its penalty: if it is less than this share of that, the rest has
+# been lost to rounding.
 LOST = 0.5
 
 # Inner products of no more than this share of the columns that are added are read off those with all columns.
@@ -47,7 +46,7 @@ MANY_APART = 0.2
 
 
 class LeastSquaresState(SparseState):
-    """Scores moves by the formulas of ``swapwise.kernels.swaps``, on factors that moves keep up to date."""
+    """Scores moves by the formulas of ``swapwise.kernels.swaps``, on factors that moves update."""
 
     objective: LeastSquares
     #: The best coefficients, by slot
@@ -71,18 +70,16 @@ class LeastSquaresState(SparseState):
         basis, objective = self._basis, self.objective
         self.support, self.value = basis.support, basis.value
         self._find_weights()
-        # Large coefficients that cancel each other, as those of nearly collinear columns do, cost digits.
+        # Large coefficients that cancel each other, as those of nearly collinear columns do, lose digits.
         lengths = np.sqrt(objective.squares[basis.elements[: basis.size]] / objective.total)
         reach = float(np.abs(self.weights) @ lengths)
         self._rounding = max(self._single_rounding, COEFFICIENT_ROUNDING * reach)
 
     def _find_weights(self) -> None:
-        """Note the best coefficients, by slot."""
         self.weights = self._basis.weights[: self._basis.size]
 
     @property
     def corr(self) -> FloatArray:
-        """The correlations of all columns with what is left of y."""
         return self._basis.corr
 
     @property
@@ -108,7 +105,6 @@ class LeastSquaresState(SparseState):
         return self.objective.restricted(elements, partial(self._likely, elements))
 
     def _likely(self, elements: IndexArray) -> IndexArray | None:
-        """Return what may well join some elements."""
         if not len(self.support):
             return None
         scores = self.screening_scores()
@@ -145,13 +141,12 @@ class LeastSquaresState(SparseState):
                 best = PairSearch(self, batch).best(reached, budget)
             else:
                 best = best_of_batches(self, [batch], incumbent, budget, are_cheap=self._are_cheap)
-            if best is not None and is_better(best.score, found, incumbent, magnitude(self)):
+            if best is not None and is_better(best.score, found, incumbent, self.magnitude):
                 found = best
                 budget.keep([Step(best.move, self.value + best.score)], best.score)
         return found
 
     def _are_cheap(self, moves: MoveBatch) -> bool:
-        """Return True but for large moves from a set of nearly collinear columns, which are refitted."""
         return self._basis.is_plain or moves.to_list().are_swaps()
 
     def _best_of_grid(self, moves: SwapGrid) -> tuple[int, float]:
@@ -205,11 +200,10 @@ class LeastSquaresState(SparseState):
 
     @override
     def resolution(self, tol: float) -> float:
-        return max(tol, self._rounding) * magnitude(self)
+        return max(tol, self._rounding) * self.magnitude
 
     @property
     def least_loss(self) -> float:
-        """What dropping the weakest of the chosen costs; 0 if there is none."""
         size = self._basis.size
         losses = self.weights**2 / np.diag(self._basis.inverse)[:size]
         return float(losses.min(initial=np.inf)) / self.objective.total if size else 0.0
@@ -276,11 +270,11 @@ class LeastSquaresState(SparseState):
         return gains
 
     def _products_left(self, added: IndexArray) -> tuple[IndexArray, IndexArray, IndexArray, FloatArray]:
-        """Return inner products of added columns after projection on the chosen ones, and where they stand.
+        """Return inner products of the residuals of added columns, and their positions.
 
-        Before these come what is added, row by row in another order, and the row and the column of each. If
-        each comes alone, their squares will do. Where no row has more than one that is in no other row, as
-        with products of variables, so will those with the others.
+        Before these come the added elements, row by row in another order, and the row and the column of each.
+        If each is added alone, its square suffices. Where no row has more than one that is in no other row,
+        as with products of variables, products with the others suffice.
         """
         newcomers = np.unique(added[added >= 0])
         places, left = np.searchsorted(newcomers, added), self._basis.sigma[newcomers]
@@ -301,7 +295,6 @@ class LeastSquaresState(SparseState):
         return added, places, np.minimum(across, len(common)), products
 
     def _left_together(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        """Return inner products of some columns with others, after projection on the chosen ones."""
         coupling = self._basis.coupling[first, : self._basis.size]
         if len(second) <= MANY_APART * len(first) and not self.objective.design.is_float32:
             gram = self.objective.design.products(second)

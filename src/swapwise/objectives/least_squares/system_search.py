@@ -19,12 +19,12 @@ from swapwise.numerics import TIE
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.least_squares.gram_search import LEAST_SHARE, BlockSearch, GramSearch
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
-from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.least_squares.objective import is_by_column
 from swapwise.override import override
 
 
 def is_quick(objective: SparseObjective, system: Constraint) -> bool:
-    """Return whether a search of few columns takes little: there is a compiled one, but for bounds."""
+    """Whether a search of few columns is fast: there is a compiled one, bounds on coefficients aside."""
     return _search_for(objective, system) is not None
 
 
@@ -33,8 +33,8 @@ def compiled_search(
 ) -> GramSearch | None:
     """Return the compiled search of a model under a constraint, or None if there is none.
 
-    ``elements`` are the numbers that the model's elements have elsewhere. Bounds on coefficients are for the
-    states: of few columns, these find moves by compiled scans.
+    ``elements`` are the numbers of the model's elements elsewhere. Bounds on coefficients are handled by the
+    states, which find moves by compiled scans of few columns.
     """
     kind = _search_for(model, system) if model.bounds is None else None
     return None if kind is None else kind(model, system, tol, elements)
@@ -43,7 +43,7 @@ def compiled_search(
 def _search_for(model: SparseObjective, system: Constraint) -> Any:
     if isinstance(model, GroupLeastSquares):
         return None if system.laminar_tree() is None else BlockSearch
-    if not isinstance(model, LeastSquares):
+    if not is_by_column(model):
         return None
     if system.laminar_tree() is not None:
         return GramSearch
@@ -53,7 +53,7 @@ def _search_for(model: SparseObjective, system: Constraint) -> Any:
         return CircuitSearch if len(system.parts) <= MOST_CIRCUITS else None
     if system.mixed_limits() is not None:
         return MixedSearch
-    return None if isinstance(system, Matroid) or _asks_one_by_one(system) else MaskSearch
+    return None if isinstance(system, Matroid) or _tests_swaps_singly(system) else MaskSearch
 
 
 class PackingSearch(GramSearch):
@@ -74,17 +74,14 @@ class PackingSearch(GramSearch):
 
     @override
     def grown(self, start: IndexArray, barred: IndexArray) -> IndexArray:
-        """Return a set with the best additions made one by one, for as long as there are any but some.
-
-        A set of nearly collinear columns is returned as it is.
-        """
+        # By the best additions, one by one; a set of nearly collinear columns stays as it is.
         if self._mixed is None:
-            return self._grown_by_asking(start, barred)
+            return self._grown_one_by_one(start, barred)
         tableau, most = self._tableau(start), len(start) + self._room
         status, *_ = self._moves_within(self._mixed, tableau, start, 0.0, most, barred, drops=False)
         return start if status == swaps.DEPENDENT else np.sort(tableau[0][: tableau[-2][0]])
 
-    def _grown_by_asking(self, start: IndexArray, barred: IndexArray) -> IndexArray:
+    def _grown_one_by_one(self, start: IndexArray, barred: IndexArray) -> IndexArray:
         tableau, added, chosen = self._tableau(start), True, start
         problem, limits = (*self._products(), self._squares, self._floor), (self._total, self._tol, TIE, 0.0)
         while added:
@@ -92,7 +89,7 @@ class PackingSearch(GramSearch):
             feasible[:, -1] = self._system.addable(chosen)
             feasible[barred, -1] = False
             status, *_ = swaps.best_of_mask(*problem, feasible, tableau, start, *limits)
-            if status == swaps.DEPENDENT:  # only a part of the start was put together
+            if status == swaps.DEPENDENT:  # only a part of the start was added
                 return start
             grown = np.sort(tableau[0][: tableau[-2][0]])
             added, chosen = status == swaps.GOING_ON and len(grown) > len(chosen), grown
@@ -113,21 +110,19 @@ class PackingSearch(GramSearch):
         *,
         drops: bool = True,
     ) -> Any:
-        """Make the best moves that add nothing barred; they drop nothing, unless they may."""
         fixed, never = np.zeros((2, len(self._squares)), dtype=bool)
         fixed[self._system.forced] = never[barred] = True
         problem = *self._products(), self._squares, self._floor, tuple(limits), fixed, never, drops
         return swaps.best_moves_within(*problem, tableau, start, self._total, self._tol, TIE, share, rounds)
 
     def _products(self) -> tuple[FloatArray, BoolArray]:
-        """Return the inner products of all columns: there are few."""
         if self._gram is None:
             self._gram = self._design.gram_of_all(), np.ones(len(self._squares), dtype=bool)
         return self._gram
 
 
 class MixedSearch(PackingSearch):
-    """The search by one-for-one swaps under limits of several kinds: larger moves are left to others."""
+    """The search by one-for-one swaps under limits of several kinds; the next rule makes larger moves."""
 
     @override
     def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
@@ -160,11 +155,10 @@ class MaskSearch(PackingSearch):
         found = swaps.best_of_mask(*problem, tableau, start, self._total, self._tol, TIE, share)
         is_done = found[0] in (swaps.DONE, swaps.OPTIMAL) and share == 0
         if not is_done or not self.tries_larger or system.hereditary:
-            return found  # where elements need no others, larger moves are left to the rule that comes after
+            return found  # where elements need no others, the rule that follows makes larger moves
         return self._larger_move(tableau, chosen, found)
 
     def _larger_move(self, tableau: tuple[Any, ...], chosen: IndexArray, otherwise: Any) -> Any:
-        """Make the best move beyond one for one, if it gains enough."""
         best, least = None, np.array(self._tol * self._total)
         moves = LargerMoves(self._limits[0], chosen)
         for listed, gains in moves.search(lambda some: self._gains(tableau, some), least):
@@ -179,7 +173,7 @@ class MaskSearch(PackingSearch):
         return swaps.GOING_ON, otherwise[1], [best], np.array([gain])
 
     def _gains(self, tableau: tuple[Any, ...], moves: MoveList) -> FloatArray:
-        """Return what moves gain, by inner products; minus infinity where rounding has the last word."""
+        """The gains of moves by inner products; minus infinity where they would be mostly rounding."""
         elements, place, coupling, inverse, coef, corr, _, counts, _ = tableau
         gram, size = self._products()[0], int(counts[0])
         newcomers = np.unique(moves.added[moves.added >= 0])
@@ -207,7 +201,7 @@ class CircuitSearch(PackingSearch):
     """The search under several matroids of any kind, by moves that add one element.
 
     The matroids find the circuits, so that there is a call per move. Moves that add more are left to the rule
-    that comes after working sets: they are rarely better, and there are far more of them.
+    that follows working sets: they are rarely better, and there are far more of them.
     """
 
     makes_runs = False
@@ -215,7 +209,7 @@ class CircuitSearch(PackingSearch):
     @override
     def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
         assert isinstance(system, Intersection)
-        self.is_quick = not any(map(_asks_one_by_one, system.matroids))
+        self.is_quick = not any(map(_tests_swaps_singly, system.matroids))
         return (system,)
 
     @override
@@ -228,7 +222,6 @@ class CircuitSearch(PackingSearch):
         return exchanges.best_move(*problem, tableau, start, self._total, self._tol, TIE, share)
 
 
-def _asks_one_by_one(system: Constraint) -> bool:
-    """Return whether a constraint, or one that it is made of, finds swaps by asking about each of them."""
+def _tests_swaps_singly(system: Constraint) -> bool:
     made_of: tuple[Constraint, ...] = getattr(system, "_made_of", ())
-    return type(system)._swap_mask is Constraint._swap_mask or any(map(_asks_one_by_one, made_of))
+    return type(system)._swap_mask is Constraint._swap_mask or any(map(_tests_swaps_singly, made_of))

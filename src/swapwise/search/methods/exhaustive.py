@@ -12,7 +12,7 @@ from swapwise.clock import Budget
 from swapwise.constraints.base import Constraint, LaminarTree
 from swapwise.moves import Step, move_between
 from swapwise.numerics import TIE
-from swapwise.objectives.base import SetFunction, State, magnitude
+from swapwise.objectives.base import SetFunction, State
 from swapwise.override import override
 from swapwise.search.completion import COMPLETION
 from swapwise.search.methods.base import Method
@@ -63,7 +63,7 @@ class Exhaustive(Method):
                 continue
             state.n_evaluations += 1
             value = self._objective._value(candidate)
-            if not is_answer or value > state.value + TIE * magnitude(state):
+            if not is_answer or value > state.value + TIE * state.magnitude:
                 move, before = move_between(state.support, candidate), state.value
                 state.apply(move)
                 is_answer = True

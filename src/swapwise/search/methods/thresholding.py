@@ -13,7 +13,7 @@ from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import MoveList, Step
 from swapwise.numerics import TIE
-from swapwise.objectives.base import SetFunction, SparseState, State, coef_norms2, gradient_norms2, magnitude
+from swapwise.objectives.base import SetFunction, SparseState, State, coef_norms2, gradient_norms2
 from swapwise.override import override
 from swapwise.search.methods.base import Incumbent, SparseMethod, keep_set, knows_smoothness
 from swapwise.search.methods.projection import Projection
@@ -224,7 +224,7 @@ class IterativeHardThresholding(Thresholding):
                 if np.linalg.norm(coef - iterate.coef) <= STILL * np.linalg.norm(coef):
                     break
             iterate = self._taken(iterate, support, coef, steps)
-            if not iterate.value > -DIVERGED * magnitude(state):
+            if not iterate.value > -DIVERGED * state.magnitude:
                 break
             keep_set(iterate.support, best.support, budget)
         if not self.debias:
