@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,9 @@ from swapwise.checks import FloatArray, as_generator
 from swapwise.graphs.stability.centrality import MEASURES, measure
 from swapwise.graphs.stability.fits import Fits, seeds
 from swapwise.graphs.stability.tables import as_share, records, upper_triangle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SHARES = (0.95, 0.85, 0.75, 0.65, 0.55, 0.45, 0.35, 0.25)
 
@@ -62,8 +65,7 @@ def case_dropping(
 
     See Also
     --------
-    plot_case_dropping : a picture of the result.
-    CaseDropping : what is returned.
+    CaseDropping : what is returned, which plots itself.
 
     References
     ----------
@@ -140,7 +142,6 @@ class CaseDropping:
     See Also
     --------
     case_dropping : what makes it.
-    plot_case_dropping : a picture of it.
 
     References
     ----------
@@ -220,6 +221,42 @@ class CaseDropping:
         stable = rows["at_least"] >= PROBABILITY
         dropped = (1 - rows["share"][stable]).round(12)  # 0.45, not 0.44999999999999996
         return float(dropped.max()) if stable.any() else 0.0
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        measures: Iterable[str] = ("edges", "strength", "closeness", "betweenness"),
+    ) -> Axes:
+        """Draw how much graphs of parts of the cases are like that of all, over the share that is dropped.
+
+        A line is the mean correlation, its band an interval. The legend has the correlation-stability
+        coefficients.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Draw into these; by default into a new figure; ``ax.figure.savefig("x.png")`` saves it.
+        measures : iterable of str
+            What to draw: ``"edges"``, ``"strength"``, ``"expected_influence"``, ``"closeness"``,
+            ``"betweenness"``, ``"degree"``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from swapwise.graphs import CaseDropping
+        >>> weights = np.array([[0.5, 0.2, 0.0], [0.0, 0.3, 0.4]])
+        >>> cases = CaseDropping(["a", "b", "c"], np.array([0.6, 0.1, 0.0]), np.array([0.75, 0.5]), weights)
+        >>> cases.plot().get_ylabel()
+        'correlation with the whole sample'
+        """
+        from swapwise.graphs.pictures.stability import draw_case_dropping
+
+        return draw_case_dropping(self, ax, measures)
 
     def to_frame(self) -> pd.DataFrame:
         """Return ``summary``."""

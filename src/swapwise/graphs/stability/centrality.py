@@ -46,6 +46,7 @@ def centralities(model: Any) -> pd.DataFrame:
 
     See Also
     --------
+    plot_centrality : a picture of them.
     bootstrap_graph : how much they vary from sample to sample.
 
     References

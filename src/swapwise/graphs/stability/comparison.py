@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,9 @@ from swapwise.graphs.stability.cases import Cases
 from swapwise.graphs.stability.centrality import measure
 from swapwise.graphs.stability.fits import Fits, read_table, seeds
 from swapwise.graphs.stability.tables import pair_frame, records, upper_triangle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Statistics of a permutation that fall short of the sample's by no more than this count as equal to it:
 # they are sums of the same numbers in another order, or ends of another search for the same maximum.
@@ -60,8 +63,7 @@ def compare_graphs(
 
     See Also
     --------
-    plot_comparison : a picture of the result.
-    GraphComparison : what is returned.
+    GraphComparison : what is returned, which plots itself.
 
     Notes
     -----
@@ -163,7 +165,6 @@ class GraphComparison:
     See Also
     --------
     compare_graphs : what makes it.
-    plot_comparison : a picture of it.
 
     Examples
     --------
@@ -253,6 +254,40 @@ class GraphComparison:
         """Return the share of splits, the one that was seen included, with as large a difference."""
         as_large = (np.abs(permuted) >= np.abs(seen) - TIE).sum(axis=0)
         return (1 + as_large) / (1 + self.n_permutations)
+
+    def plot(self, ax: Axes | None = None, *, alpha: float = 0.05, top: int = 40) -> Axes:
+        """Draw the weights of pairs in both groups, those that differ most first.
+
+        On the right are the p-values that allow for all pairs (``p_max``); pairs that differ by them stand
+        out. The title has the tests of the whole graph.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Draw into these; by default into a new figure that is as high as its rows need;
+            ``ax.figure.savefig("x.png")`` saves it.
+        alpha : float
+            The largest p-value that counts as a difference.
+        top : int
+            How many pairs to draw, of those that are an edge in one group or both.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from swapwise.graphs import GraphComparison
+        >>> permuted = np.array([[[0.3, 0.1, 0.0], [0.4, 0.1, 0.0]]] * 19)
+        >>> first, second = np.array([0.6, 0.1, 0.0]), np.array([0.1, 0.1, 0.0])
+        >>> found = GraphComparison(list("abc"), first, second, permuted)
+        >>> [label.get_text() for label in found.plot().get_yticklabels()]
+        ['a – b', 'a – c']
+        """
+        from swapwise.graphs.pictures.stability import draw_comparison
+
+        return draw_comparison(self, ax, alpha, top)
 
     def to_frame(self) -> pd.DataFrame:
         """Return ``edges``."""
