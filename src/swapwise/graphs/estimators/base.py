@@ -12,18 +12,17 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from swapwise.certify.certificate import Certificate
 from swapwise.certify.certify import certify
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_real
 from swapwise.constraints.base import Constraint
-from swapwise.estimators.base import Searches, warn_if_cut_short
+from swapwise.estimators.base import Searches, planned, searched, warn_if_cut_short
 from swapwise.estimators.kept_data import without_large_data
 from swapwise.files import write_atomically
+from swapwise.graphs.estimators.parameters import GraphParameters, StartParameters
 from swapwise.graphs.estimators.vertices import Vertices, degree_limits, symmetric_matrix
-from swapwise.search.rules import Pivot
 
 
 class GraphSample(NamedTuple):
@@ -82,27 +81,12 @@ class GraphSample(NamedTuple):
         return round(float(relative.sum() ** 2 / (relative**2).sum()), 9)
 
 
-class BaseGraph(BaseEstimator, ABC):
+class BaseGraph(GraphParameters, ABC):
     """An estimator of a graph whose vertices are the columns of the data.
 
     A subclass reads data (``_read_data``), says what is maximised over sets of edges (``_objective``), and
     keeps the numbers of the fit on a graph (``_install_fit``), among them ``adjacency_``.
     """
-
-    max_degree: Any
-    max_edges: int | None
-    edges: Any
-    forced_edges: Any
-    threshold: float
-    method: str | Pivot
-    start: Any
-    q: int
-    n_restarts: int
-    max_iter: int | None
-    tol: float
-    time_limit: float | None
-    random_state: Any
-    progress: bool
 
     #: What the weight of an edge is called
     weight_is: str
@@ -289,11 +273,6 @@ class BaseGraph(BaseEstimator, ABC):
             )
         return forced
 
-    def _start(self, objective: Any) -> Any:
-        """Return the name of the start, or the elements that its edges stand for."""
-        named = isinstance(self.start, str)
-        return self.start if named else self._vertices().elements(self.start, objective.edges)
-
     def _install(self, objective: Any, constraint: Constraint, found: Searches) -> None:
         """Make an answer that of the estimator."""
         self.constraint_, self.result_ = constraint, without_large_data(found.best)
@@ -336,3 +315,21 @@ class BaseGraph(BaseEstimator, ABC):
             for column, dtype in zip(drawn.T, dtypes or [drawn.dtype] * drawn.shape[1], strict=True)
         ]
         return pd.concat(columns, axis=1).set_axis(self.feature_names_in_, axis=1)
+
+
+class GraphWithinLimits(StartParameters, BaseGraph):
+    """The best graph within given limits, found by a search from ``start``."""
+
+    def _start(self, objective: Any) -> Any:
+        """Return the name of the start, or the elements that its edges stand for."""
+        named = isinstance(self.start, str)
+        return self.start if named else self._vertices().elements(self.start, objective.edges)
+
+    def _search(self, sample: GraphSample) -> Any:
+        """Search the best graph, keep what describes it, and return what was maximised."""
+        objective = self._objective(sample)
+        constraint = self._constraint(objective)
+        plan = planned(self, objective, constraint, self._start(objective))
+        found = searched(self, objective, constraint, plan, progress=self.progress)
+        self._install(objective, constraint, found)
+        return objective

@@ -19,6 +19,7 @@ from swapwise.checks import FloatArray, IndexArray, as_generator, as_real, unwar
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import Searches, planned, searched
 from swapwise.graphs.estimators.base import BaseGraph, GraphSample
+from swapwise.graphs.estimators.parameters import ChoiceParameters
 from swapwise.graphs.estimators.warnings import warn_of_few_samples, warn_of_weights
 from swapwise.objectives.base import SparseState
 from swapwise.override import override
@@ -43,19 +44,13 @@ class EdgePenalty(NamedTuple):
     ebic: float
 
 
-class BaseGraphCV(BaseGraph):
+class BaseGraphCV(ChoiceParameters, BaseGraph):
     """A graph whose number of edges is chosen, within the limits on the neighbours of each vertex.
 
     A subclass says how well a graph predicts samples that were left out (``_held_out``). One that is not
     chosen by a pseudo-likelihood also says what the likelihood of a fit is (``_log_likelihood``), and what an
     edge costs (``_edge_penalty``).
     """
-
-    criterion: str
-    gamma: float
-    cv: Any
-    one_standard_error: bool
-    n_jobs: int | None
 
     def _log_likelihood(self, objective: Any, sample: GraphSample, state: SparseState) -> float:
         """Return the log-likelihood of all samples, with the numbers of the fit on a graph."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from itertools import combinations
 from typing import Any, Self
@@ -19,8 +18,10 @@ from swapwise.checks import FloatArray, IndexArray, as_count, as_generator, as_r
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import Searches, planned, searched
 from swapwise.estimators.frames import require_numbers
-from swapwise.graphs.estimators.base import BaseGraph, GraphSample
+from swapwise.estimators.parameters import with_parameters
+from swapwise.graphs.estimators.base import BaseGraph, GraphSample, GraphWithinLimits
 from swapwise.graphs.estimators.correlation import Correlations, correlations
+from swapwise.graphs.estimators.parameters import GaussianParameters
 from swapwise.graphs.estimators.vertices import warn_of_lost_names
 from swapwise.graphs.estimators.warnings import warn_of_codes, warn_of_twins
 from swapwise.graphs.gaussian import GaussianPseudoLikelihood
@@ -28,7 +29,6 @@ from swapwise.graphs.gaussian.likelihood import GaussianFit, NoMaximum, fit_corr
 from swapwise.graphs.ising.open import read_weight
 from swapwise.override import override
 from swapwise.search.loop import CUT_SHORT
-from swapwise.search.rules import Pivot
 
 # The diagonal of the precision matrix is improved until the graph repeats, but no more often than this.
 MOST_ROUNDS = 5
@@ -54,11 +54,8 @@ class SampleLikelihood(GaussianPseudoLikelihood):
         return np.where(self.moments.varies, self.moments.deviations, 1.0)
 
 
-class BaseGaussianGraph(BaseGraph):
+class BaseGaussianGraph(GaussianParameters, BaseGraph):
     """What :class:`GaussianGraph` and :class:`GaussianGraphCV` share: all but how many edges are chosen."""
-
-    correlation: str
-    ridge: float
 
     weight_is = "partial correlation"
 
@@ -207,7 +204,8 @@ class BaseGaussianGraph(BaseGraph):
             return fit_correlations(*graph, self.ridge_)
 
 
-class GaussianGraph(BaseGaussianGraph):
+@with_parameters
+class GaussianGraph(GraphWithinLimits, BaseGaussianGraph):
     """Learn which pairs of variables depend on each other given all others, with few neighbours for each.
 
     The edges are the entries of the precision matrix of a Gaussian distribution that are not zero. They
@@ -216,34 +214,7 @@ class GaussianGraph(BaseGaussianGraph):
 
     Parameters
     ----------
-    max_degree : int, mapping from vertex to int, sequence of int, or None
-        How many neighbours a variable may have: a number for all, by name (or position), or in the order
-        of the columns; None for any number.
-    max_edges : int, optional
-        How many edges there may be in all.
-    edges : sequence of pairs, or networkx graph, optional
-        The pairs that may have an edge, by names or positions of the columns; by default all.
-    forced_edges : sequence of pairs, or networkx graph, optional
-        Edges that are in the graph in any case.
-    threshold : float
-        Edges whose partial correlation is no larger than this are left out, and the others fitted again.
-    correlation : "pearson", "spearman", "kendall" or "polychoric"
-        The correlations that all is computed from. Those of ranks are for variables that are monotone
-        functions of normal ones, polychoric ones for ordered categories, such as answers from 1 to 5.
-    ridge : float
-        Correlations are divided by 1 + ridge.
-    method, q, max_iter, tol
-        As in :func:`swapwise.maximize`.
-    start : str, edges, SearchResult, or numbers of elements
-        As in :class:`IsingGraph`.
-    n_restarts : int
-        This many further searches begin at random graphs, and the best answer is kept.
-    time_limit : float, optional
-        Seconds after which the best graph so far is taken; for each of at most five rounds.
-    random_state : int or numpy Generator, optional
-        For the random graphs. None is 0: the same call gives the same answer.
-    progress : bool
-        Show a bar on the terminal.
+    {parameters}
 
     Attributes
     ----------
@@ -309,43 +280,6 @@ class GaussianGraph(BaseGaussianGraph):
     >>> round(model.score(X), 3), model.sample(2).shape
     (-5.664, (2, 4))
     """
-
-    def __init__(
-        self,
-        max_degree: int | Mapping[Any, int] | Iterable[int] | None = 3,
-        *,
-        max_edges: int | None = None,
-        edges: Any = None,
-        forced_edges: Any = None,
-        threshold: float = 0.0,
-        correlation: str = "pearson",
-        ridge: float = 0.0,
-        method: str | Pivot = "auto",
-        start: Any = "auto",
-        q: int = 1,
-        n_restarts: int = 0,
-        max_iter: int | None = None,
-        tol: float = 1e-10,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.max_degree = max_degree
-        self.max_edges = max_edges
-        self.edges = edges
-        self.forced_edges = forced_edges
-        self.threshold = threshold
-        self.correlation = correlation
-        self.ridge = ridge
-        self.method = method
-        self.start = start
-        self.q = q
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.progress = progress
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the graph and the distribution on it from samples.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -10,26 +10,24 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.graphs.estimators.base import GraphSample
+from swapwise.estimators.parameters import with_parameters
+from swapwise.graphs.estimators.base import GraphSample, GraphWithinLimits
 from swapwise.graphs.estimators.column_families import MixedCoding
 from swapwise.graphs.estimators.pairwise import PairwiseGraph
+from swapwise.graphs.estimators.parameters import MixedParameters
 from swapwise.graphs.estimators.two_values import read_values
 from swapwise.graphs.estimators.vertices import symmetric_matrix, warn_of_constants, warn_of_lost_names
 from swapwise.graphs.estimators.warnings import warn_of_twins
 from swapwise.graphs.ising.open import read_weight
 from swapwise.graphs.mixed import MixedPseudoLikelihood
 from swapwise.override import override
-from swapwise.search.rules import Pivot
 
 # Conditional variances and the graph are found in turns, until variances change by less than this.
 SETTLED, MOST_ROUNDS = 0.05, 4
 
 
-class BaseMixedGraph(PairwiseGraph):
+class BaseMixedGraph(MixedParameters, PairwiseGraph):
     """What :class:`MixedGraph` and :class:`MixedGraphCV` share: all but how many edges there are."""
-
-    families: Any
-    ridge: float
 
     weight_is = "standardised coupling"
     #: The conditional variances that the last search was made with
@@ -132,7 +130,8 @@ class BaseMixedGraph(PairwiseGraph):
         return {"family": self.families_[vertex], "field": float(self.field_[vertex])}
 
 
-class MixedGraph(BaseMixedGraph):
+@with_parameters
+class MixedGraph(GraphWithinLimits, BaseMixedGraph):
     """Learn which of binary, Gaussian and count variables depend on each other, with a limit on neighbours.
 
     The pairwise model in which each variable is predicted from its neighbours by a generalised linear model,
@@ -140,21 +139,7 @@ class MixedGraph(BaseMixedGraph):
 
     Parameters
     ----------
-    max_degree : int, mapping from vertex to int, sequence of int, or None
-        How many neighbours a variable may have: a number for all, by name (or position), or in the order
-        of the columns; None for any number.
-    families : mapping from column to str, sequence of str, or str, optional
-        What columns are given the others: ``"binary"``, ``"gaussian"`` or ``"counts"``. Columns that are not
-        named are binary if they have two values, and Gaussian if they have others, unless these are whole
-        numbers from 0: whether they are counts or a scale must be said.
-    max_edges, edges, forced_edges
-        As in :class:`IsingGraph`.
-    threshold : float
-        Leave out edges whose weight in ``adjacency_`` is at most this large, and fit the others again.
-    ridge : float
-        Weight of the penalty ``‖w‖²/2`` on the couplings, next to the mean over the samples.
-    method, start, q, n_restarts, max_iter, tol, time_limit, random_state, progress
-        As in :class:`IsingGraph`.
+    {parameters}
 
     Attributes
     ----------
@@ -211,43 +196,6 @@ class MixedGraph(BaseMixedGraph):
     0    ill  visits    1.27
     1    ill   fever    1.01
     """
-
-    def __init__(
-        self,
-        max_degree: int | Mapping[Any, int] | Iterable[int] | None = 3,
-        *,
-        families: Any = None,
-        max_edges: int | None = None,
-        edges: Any = None,
-        forced_edges: Any = None,
-        threshold: float = 0.0,
-        ridge: float = 0.01,
-        method: str | Pivot = "auto",
-        start: Any = "auto",
-        q: int = 1,
-        n_restarts: int = 0,
-        max_iter: int | None = None,
-        tol: float = 1e-10,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.max_degree = max_degree
-        self.families = families
-        self.max_edges = max_edges
-        self.edges = edges
-        self.forced_edges = forced_edges
-        self.threshold = threshold
-        self.ridge = ridge
-        self.method = method
-        self.start = start
-        self.q = q
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.progress = progress
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn graph, couplings and fields from samples.

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, as_generator, warn
-from swapwise.estimators.base import planned, searched
 from swapwise.graphs.estimators.base import BaseGraph, GraphSample
+from swapwise.graphs.estimators.parameters import PairwiseParameters
 from swapwise.override import override
 from swapwise.search.loop import CUT_SHORT
 
@@ -22,7 +22,7 @@ TURNS, SWEEPS = 10, 3
 MOST_AT_ONCE = 10
 
 
-class PairwiseGraph(BaseGraph):
+class PairwiseGraph(PairwiseParameters, BaseGraph):
     """A graph of variables whose distributions, given their neighbours, are known: an Ising or mixed model.
 
     A search takes means for what is missing. Where a variable is, those on both sides of it then look
@@ -44,15 +44,6 @@ class PairwiseGraph(BaseGraph):
     @abstractmethod
     def _draw(self, vertex: int, local: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return values of a vertex with these local fields."""
-
-    def _search(self, sample: GraphSample) -> Any:
-        """Search the best graph, keep what describes it, and return what was maximised."""
-        objective = self._objective(sample)
-        constraint = self._constraint(objective)
-        plan = planned(self, objective, constraint, self._start(objective))
-        found = searched(self, objective, constraint, plan, progress=self.progress)
-        self._install(objective, constraint, found)
-        return objective
 
     def _search_completed(self, sample: GraphSample, search: Callable[[GraphSample], Any]) -> None:
         """Search, and again with draws for what is missing, unless the first search was cut short."""
