@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from swapwise.app.report import graph_layout
+from swapwise.graphs.pictures import layout as graph_layout
 from swapwise.graphs.pictures.labels import Picture, chosen_sides, covered_length, offsets
 from swapwise.graphs.pictures.layout import layout
 from swapwise.graphs.pictures.untangle import clutter, untangled
