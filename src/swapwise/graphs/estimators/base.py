@@ -26,12 +26,7 @@ from swapwise.graphs.estimators.vertices import Vertices, degree_limits, symmetr
 
 
 class GraphSample(NamedTuple):
-    """The rows that count, how much each does if they differ, and the same with nothing missing, if known.
-
-    >>> GraphSample.read(np.array([[1.0], [2.0], [np.nan], [3.0]]), np.array([2.0, 0.0, 1.0, 2.0]))
-    GraphSample(values=array([[1.],
-           [3.]]), weight=array([2., 2.]), completed=None, rows=array([0, 3]))
-    """
+    """Rows that count, their weights if these differ, and the completed rows, if known."""
 
     values: Any
     weight: Any
@@ -41,7 +36,7 @@ class GraphSample(NamedTuple):
 
     @classmethod
     def read(cls, values: FloatArray, weight: FloatArray | None) -> Self:
-        """Return the rows with a weight of which not everything is missing: no others are samples."""
+        """Return the rows of positive weight in which something was observed."""
         counts = ~np.isnan(values).all(axis=1)
         if weight is not None:
             counts &= weight > 0
@@ -53,7 +48,7 @@ class GraphSample(NamedTuple):
         return cls(values[rows], None if weight is None else weight[rows], None, rows)
 
     def weighted(self, weight: FloatArray) -> Self:
-        """Return the rows that have one of these weights, which are those of all rows."""
+        """Return the rows of positive weight, given new weights of all rows."""
         rows = np.flatnonzero(weight)
         completed = None if self.completed is None else self.completed[rows]
         return type(self)(self.values[rows], weight[rows], completed, self.rows[rows])
@@ -66,13 +61,7 @@ class GraphSample(NamedTuple):
 
     @property
     def size(self) -> float:
-        """The number of samples: the sum of counts; of other weights, Kish's ``(Σw)²/Σw²``.
-
-        >>> GraphSample(np.zeros((2, 1)), np.array([3.0, 1.0])).size
-        4.0
-        >>> GraphSample(np.zeros((2, 1)), np.array([0.3, 0.1])).size
-        1.6
-        """
+        """The number of samples: the sum of counts; of other weights, Kish's ``(Σw)²/Σw²``."""
         if self.weight is None:
             return float(len(self.values))
         if self.weights_are_counts:
@@ -84,8 +73,8 @@ class GraphSample(NamedTuple):
 class BaseGraph(GraphParameters, ABC):
     """An estimator of a graph whose vertices are the columns of the data.
 
-    A subclass reads data (``_read_data``), says what is maximised over sets of edges (``_objective``), and
-    keeps the numbers of the fit on a graph (``_install_fit``), among them ``adjacency_``.
+    A subclass reads data (``_read_data``), has an objective over sets of edges (``_objective``), and sets the
+    attributes of the fit on a graph (``_install_fit``), among them ``adjacency_``.
     """
 
     #: What the weight of an edge is called
@@ -99,11 +88,11 @@ class BaseGraph(GraphParameters, ABC):
 
     @abstractmethod
     def _objective(self, sample: Any) -> Any:
-        """Return what is maximised; its elements are edges."""
+        """Return the objective, whose elements are edges."""
 
     @abstractmethod
     def _install_fit(self, objective: Any, support: IndexArray) -> None:
-        """Keep the numbers of the fit on a graph: ``adjacency_``, and what else there is."""
+        """Set ``adjacency_`` and the other attributes of the fit on a graph."""
 
     def to_frame(self) -> pd.DataFrame:
         """Return the edges, strongest first: ``source``, ``target``, ``weight``."""
@@ -124,7 +113,7 @@ class BaseGraph(GraphParameters, ABC):
         path : path of the file
             One file that opens without a network; it is written in whole or not at all.
         X : frame or array-like of shape (n_samples, n_features), optional
-            The training data, for the score and what is said of missing answers.
+            The training data, for the score and the notes on missing answers.
         **options :
             ``sample_weight`` (as given to fit), ``bootstrap`` (from :func:`swapwise.graphs.bootstrap_graph`),
             ``case_dropping`` (from :func:`swapwise.graphs.case_dropping`), ``certificate`` (from
@@ -142,7 +131,7 @@ class BaseGraph(GraphParameters, ABC):
         True
         """
         check_is_fitted(self)
-        # Pages are a layer above, and loaded when they are first asked for.
+        # Pages are a layer above, and loaded on demand.
         page: str = import_module("swapwise.app.report.graph_page").graph_report(self, X, **options)
         write_atomically(Path(os.path.realpath(path)), page.encode())
 
@@ -199,7 +188,7 @@ class BaseGraph(GraphParameters, ABC):
         """Prove how far from the best graph within the limits the fitted one can be.
 
         The best graph is the one with the largest likelihood of these data among all with as many edges and
-        neighbours as are allowed (and no more edges than were chosen, where their number was); the proof says
+        neighbours as are allowed (and no more edges than were chosen, if their number was chosen); the proof says
         nothing about new data. Edges that ``threshold`` left out are still in it.
 
         Parameters
@@ -229,7 +218,7 @@ class BaseGraph(GraphParameters, ABC):
         return certify(objective, self.constraint_, self.result_, time_limit=time_limit, **options)
 
     def _fitted_objective(self, sample: Any) -> Any:
-        """Return what the last search of fit maximised, from the same data."""
+        """Return the objective of the last search in fit, from the same data."""
         return self._objective(sample)
 
     def _vertices(self) -> Vertices:
@@ -240,7 +229,6 @@ class BaseGraph(GraphParameters, ABC):
         return None if self.edges is None else self._vertices().pairs(self.edges)
 
     def _constraint(self, objective: Any) -> Constraint:
-        """Return the graphs that are allowed, once all that was asked for is checked."""
         vertices = self._vertices()
         self._threshold = as_real(self.threshold, "threshold")
         self.limits_ = np.array(vertices.limits(self.max_degree), dtype=np.intp)
@@ -256,7 +244,6 @@ class BaseGraph(GraphParameters, ABC):
         return constraint
 
     def _forced(self, objective: Any) -> IndexArray:
-        """Return the elements of edges that are in every graph, or say why they cannot be."""
         if self.forced_edges is None:
             return np.empty(0, dtype=np.intp)
         vertices = self._vertices()
@@ -274,7 +261,6 @@ class BaseGraph(GraphParameters, ABC):
         return forced
 
     def _install(self, objective: Any, constraint: Constraint, found: Searches) -> None:
-        """Make an answer that of the estimator."""
         self.constraint_, self.result_ = constraint, without_large_data(found.best)
         self.n_iter_ = max(1, found.best.n_iter)
         warn_if_cut_short([found.best.status], self.time_limit, self.max_iter, "result_.status")
@@ -285,7 +271,7 @@ class BaseGraph(GraphParameters, ABC):
         self.graph_ = self._graph()
 
     def _install_above_threshold(self, objective: Any) -> IndexArray:
-        """Fit without edges that are weaker than the threshold, as often as it takes; return the others."""
+        """Refit without edges weaker than the threshold until there are none; return the others."""
         kept = self.result_.support
         forced = np.isin(kept, self.constraint_.forced)
         while True:
@@ -305,11 +291,9 @@ class BaseGraph(GraphParameters, ABC):
         return graph
 
     def _attributes(self, vertex: int) -> dict[str, float]:
-        """Return the attributes of a node, such as its field."""
         return {}
 
     def _framed(self, drawn: NDArray[Any], dtypes: list[Any]) -> pd.DataFrame:
-        """Return samples as a frame with the names, and the types, of the columns of fit."""
         columns = [
             pd.Series(column, dtype=dtype)
             for column, dtype in zip(drawn.T, dtypes or [drawn.dtype] * drawn.shape[1], strict=True)
@@ -321,12 +305,10 @@ class GraphWithinLimits(StartParameters, BaseGraph):
     """The best graph within given limits, found by a search from ``start``."""
 
     def _start(self, objective: Any) -> Any:
-        """Return the name of the start, or the elements that its edges stand for."""
         named = isinstance(self.start, str)
         return self.start if named else self._vertices().elements(self.start, objective.edges)
 
     def _search(self, sample: GraphSample) -> Any:
-        """Search the best graph, keep what describes it, and return what was maximised."""
         objective = self._objective(sample)
         constraint = self._constraint(objective)
         plan = planned(self, objective, constraint, self._start(objective))

@@ -44,13 +44,13 @@ ORDERED = (
 
 
 class SampleLikelihood(GaussianPseudoLikelihood):
-    """The pseudo-likelihood of samples, with what else a Gaussian distribution of theirs needs."""
+    """The pseudo-likelihood of samples, with their moments."""
 
     moments: Correlations
 
     @property
     def scale_of_data(self) -> FloatArray:
-        """The deviations of the variables; 1 of those that never vary."""
+        """The deviations of the variables; 1 of constant ones."""
         return np.where(self.moments.varies, self.moments.deviations, 1.0)
 
 
@@ -117,12 +117,11 @@ class BaseGaussianGraph(GaussianParameters, BaseGraph):
         return super().certify(X, sample_weight, time_limit=time_limit, **options)
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks about the estimator."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
 
-    # -- what BaseGraph asks for --------------------------------------------------------------------
+    # -- the contract of BaseGraph ------------------------------------------------------------------
 
     @override
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
@@ -186,7 +185,7 @@ class BaseGaussianGraph(GaussianParameters, BaseGraph):
     def _fit_on(
         self, objective: SampleLikelihood, support: IndexArray, *, warns: bool = False
     ) -> GaussianFit:
-        """Return the maximum-likelihood fit on a graph; with a ridge where there is none without."""
+        """Return the maximum-likelihood fit on a graph, with a ridge where there is no maximum without."""
         graph = objective.moments.matrix, objective.tail[support], objective.head[support]
         self.ridge_ = float(self.ridge)
         try:
@@ -310,7 +309,7 @@ class GaussianGraph(GraphWithinLimits, BaseGaussianGraph):
         """Search, and search again from the graph found at the best diagonal for it, until it repeats."""
         start, before = self._start(objective), None
         for rounds_left in reversed(range(MOST_ROUNDS)):
-            with nullcontext() if before is None else unwarned():  # what there is to say is said once
+            with nullcontext() if before is None else unwarned():  # the first round has given all warnings
                 plan = planned(self, objective, constraint, start)
                 found = searched(self, objective, constraint, plan, progress=self.progress)
             support, coef = found.best.support, found.best.coef
@@ -324,12 +323,7 @@ class GaussianGraph(GraphWithinLimits, BaseGaussianGraph):
 
 
 def as_ordered_numbers(X: Any, correlation: str) -> Any:
-    """Return a frame with the places of ordered categories, or say which columns hold no numbers.
-
-    >>> mood = pd.Categorical(["low", "high", None], categories=["low", "high"], ordered=True)
-    >>> as_ordered_numbers(pd.DataFrame({"mood": mood}), "polychoric")["mood"].tolist()
-    [0.0, 1.0, nan]
-    """
+    """Return a frame with the codes of ordered categories, or raise if columns hold no numbers."""
     numbers = {}
     for place, (_, column) in enumerate(X.items() if isinstance(X, pd.DataFrame) else ()):
         if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered and correlation != "pearson":
@@ -342,7 +336,7 @@ def as_ordered_numbers(X: Any, correlation: str) -> Any:
 
 
 def known_pairs(edges: list[tuple[int, int]] | None, moments: Correlations) -> list[tuple[int, int]] | None:
-    """Return the pairs of columns that may have an edge: not those of which the data say nothing."""
+    """Return the pairs of columns that may have an edge: not those that were never observed together."""
     unknown = np.triu(moments.n_observed < 2, 1) & np.outer(moments.varies, moments.varies)
     if not unknown.any():
         return edges
@@ -351,15 +345,10 @@ def known_pairs(edges: list[tuple[int, int]] | None, moments: Correlations) -> l
 
 
 def first_diagonal(sample: GraphSample, moments: Correlations) -> FloatArray:
-    """Return the diagonal of the inverse of a correlation matrix that is shrunk towards none.
+    """Return the diagonal of the inverse of a correlation matrix that is shrunk towards the identity.
 
     O. Ledoit, M. Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", 2004: by the
     share of the squared distance to the target that is due to chance. Missing entries count as means.
-
-    >>> rng = np.random.default_rng(0)
-    >>> sample = GraphSample(np.cumsum(rng.standard_normal((50, 3)), axis=1), None)
-    >>> first_diagonal(sample, correlations(sample.values)).round(2)
-    array([2.72, 4.19, 3.48])
     """
     scale = np.where(moments.varies, moments.deviations, 1.0)
     values = np.nan_to_num((sample.values - moments.means) / scale)
@@ -375,11 +364,7 @@ def first_diagonal(sample: GraphSample, moments: Correlations) -> FloatArray:
 
 
 def mean_log_likelihood(sample: GraphSample, location: FloatArray, covariance: FloatArray) -> float:
-    """Return the mean log-density of samples under a normal distribution, each of what was observed of it.
-
-    >>> mean_log_likelihood(GraphSample(np.array([[0.0, np.nan]]), None), np.zeros(2), np.eye(2))
-    -0.918...
-    """
+    """Return the mean log-density of what was observed of samples under a normal distribution."""
     known = ~np.isnan(sample.values)
     densities = np.zeros(len(known))
     patterns, which = known[:1], np.zeros(len(known), dtype=np.intp)

@@ -18,7 +18,7 @@ from swapwise.graphs.estimators.pairwise import PairwiseGraph
 from swapwise.graphs.estimators.parameters import IsingParameters
 from swapwise.graphs.estimators.spin_chunks import coding_of_chunks, mean_over_chunks, require_memory
 from swapwise.graphs.estimators.spins import gibbs_samples, mean_likelihood
-from swapwise.graphs.estimators.two_values import as_real_numbers, coding_of, read_values
+from swapwise.graphs.estimators.two_values import coding_of, read_values
 from swapwise.graphs.estimators.vertices import symmetric_matrix, warn_of_constants, warn_of_lost_names
 from swapwise.graphs.estimators.warnings import warn_of_twins
 from swapwise.graphs.ising import IsingPseudoLikelihood
@@ -77,7 +77,6 @@ class BaseIsingGraph(IsingParameters, PairwiseGraph):
         return self._framed(drawn, self._dtypes) if hasattr(self, "feature_names_in_") else drawn
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks about the estimator."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
@@ -94,7 +93,7 @@ class BaseIsingGraph(IsingParameters, PairwiseGraph):
             warn_of_lost_names(X)
             self._coding = coding_of(values, names, X)
             self._dtypes = list(X.dtypes) if isinstance(X, pd.DataFrame) else []
-        spins = as_real_numbers(values) if self._coding is None else self._coding.to_spins(values, names)
+        spins = values.astype(np.float64) if self._coding is None else self._coding.to_spins(values, names)
         sample = GraphSample.read(spins, weight)
         if reset:
             warn_of_constants(sample.values, self._vertices())
@@ -132,13 +131,7 @@ class BaseIsingGraph(IsingParameters, PairwiseGraph):
 
 
 def fitted_numbers(objective: IsingPseudoLikelihood, support: IndexArray) -> tuple[FloatArray, FloatArray]:
-    """Return the matrix of couplings and the fields of the fit on a graph.
-
-    >>> couplings, fields = fitted_numbers(IsingPseudoLikelihood([[1, 1], [-1, -1], [1, -1]]), np.array([0]))
-    >>> couplings.round(2), fields
-    (array([[0.  , 0.35],
-           [0.35, 0.  ]]), array([0., 0.]))
-    """
+    """Return the matrix of couplings and the fields of the fit on a graph."""
     _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
     of_edges = np.zeros(objective.n)
     of_edges[support] = parameters[: len(support)]

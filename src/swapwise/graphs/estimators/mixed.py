@@ -36,8 +36,8 @@ class BaseMixedGraph(MixedParameters, PairwiseGraph):
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean of ``Σ_v log p(x_v | neighbours)`` over the rows of X, at the fitted numbers.
 
-        Densities of Gaussian columns are in units of the data. Terms of what is missing are left out, and
-        rows of which everything is do not count; higher is better.
+        Densities of Gaussian columns are in units of the data. Terms of missing values are left out, and
+        rows without any value do not count; higher is better.
         """
         check_is_fitted(self)
         sample = self._read_data(X, sample_weight, reset=False)
@@ -46,7 +46,6 @@ class BaseMixedGraph(MixedParameters, PairwiseGraph):
         )
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks about the estimator."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
@@ -93,7 +92,7 @@ class BaseMixedGraph(MixedParameters, PairwiseGraph):
     def _in_turns(self, sample: GraphSample, search: Callable[[GraphSample], Any]) -> None:
         """Search with conditional variances that agree with the graph.
 
-        Those of regressions on all other columns do, and do not change; of few samples, they begin at 1.
+        Those of regressions on all other columns do, and do not change; with few samples, they begin at 1.
         """
         found = self._objective_at(sample, None).variances
         for _ in range(MOST_ROUNDS):

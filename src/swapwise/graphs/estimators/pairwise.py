@@ -1,4 +1,4 @@
-"""Graphs of variables that are each predicted from their neighbours: what is missing is drawn in between."""
+"""Graphs of variables that are each predicted from their neighbours, with draws for missing values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from swapwise.graphs.estimators.parameters import PairwiseParameters
 from swapwise.override import override
 from swapwise.search.loop import CUT_SHORT
 
-# What is missing and what is fitted take turns. In each, a false edge keeps only about as much of its weight
+# Draws of missing values and fits take turns. In each, a false edge keeps only about as much of its weight
 # as is missing of the data, so that a few suffice; sweeps of Gibbs sampling go on from turn to turn.
 TURNS, SWEEPS = 10, 3
 
@@ -23,15 +23,15 @@ MOST_AT_ONCE = 10
 
 
 class PairwiseGraph(PairwiseParameters, BaseGraph):
-    """A graph of variables whose distributions, given their neighbours, are known: an Ising or mixed model.
+    """A graph of variables with a known distribution given their neighbours: an Ising or mixed model.
 
-    A search takes means for what is missing. Where a variable is, those on both sides of it then look
-    dependent, which they are not; so missing values are drawn from the model that was found, given what was
-    observed, fit and draws take turns, and there is a second search. Terms of missing values stay left out:
-    what is drawn tells about its neighbours, not about itself.
+    A search takes means for missing values. The variables on both sides of a missing one then look dependent;
+    so missing values are drawn from the fitted model, given what was observed, in turns with the fit, and
+    there is a second search. Terms of missing values stay left out: draws tell about their neighbours, not
+    about themselves.
     """
 
-    #: What was drawn for missing values of the training data, in their order
+    #: Draws for missing values of the training data, in their order
     _drawn: FloatArray | None = None
 
     #: Whether missing values can be drawn: not if the data are none that the model describes
@@ -39,14 +39,14 @@ class PairwiseGraph(PairwiseParameters, BaseGraph):
 
     @abstractmethod
     def _local_fields(self) -> tuple[FloatArray, FloatArray]:
-        """Return slopes, a row for each vertex, and intercepts: what distributions of vertices depend on."""
+        """Return slopes, a row per vertex, and intercepts of the local fields."""
 
     @abstractmethod
     def _draw(self, vertex: int, local: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return values of a vertex with these local fields."""
+        """Return a value of a vertex for each local field."""
 
     def _search_completed(self, sample: GraphSample, search: Callable[[GraphSample], Any]) -> None:
-        """Search, and again with draws for what is missing, unless the first search was cut short."""
+        """Search, and again with draws for missing values, unless the first search was cut short."""
         self._drawn = None
         search(sample)
         missing = np.isnan(sample.values)
@@ -62,11 +62,10 @@ class PairwiseGraph(PairwiseParameters, BaseGraph):
         search(sample._replace(completed=completed))
 
     def _refit(self, sample: GraphSample) -> None:
-        """Fit the graph that was found to other draws of what is missing."""
         self._install_fit(self._objective(sample), self.result_.support)
 
     def _redraw(self, values: FloatArray, missing: BoolArray, rng: np.random.Generator) -> None:
-        """Draw what is missing in place, every entry once per sweep, given all others in its row."""
+        """Draw missing values in place, each once per sweep, given all others in its row."""
         slopes, intercepts = self._local_fields()
         vertices = np.flatnonzero(missing.any(axis=0)).tolist()
         rows_of = {vertex: np.flatnonzero(missing[:, vertex]) for vertex in vertices}
@@ -87,7 +86,6 @@ class PairwiseGraph(PairwiseParameters, BaseGraph):
 
 
 def _warn_of_counts(sample: GraphSample, missing: BoolArray) -> None:
-    """Warn of patterns with missing values that were seen many times: each is completed in one way."""
     if not sample.weights_are_counts:
         return
     most = sample.weight[missing.any(axis=1)].max()
@@ -99,12 +97,7 @@ def _warn_of_counts(sample: GraphSample, missing: BoolArray) -> None:
 
 
 def _from_their_columns(values: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return values with those of other rows where one is missing; 0 if there is none.
-
-    >>> _from_their_columns(np.array([[1.0, np.nan], [np.nan, np.nan]]), np.random.default_rng(0))
-    array([[1., 0.],
-           [1., 0.]])
-    """
+    """Fill missing values with those of other rows; 0 if there are none."""
     completed = values.copy()
     for column in completed.T:
         missing = np.isnan(column)

@@ -62,7 +62,7 @@ class GraphParameters(BaseEstimator):
         None,
         "int or numpy Generator, optional",
         """
-        For the random graphs, and for what is drawn for missing values. None is 0: the same call gives the
+        For the random graphs, and for draws of missing values. None is 0: the same call gives the
         same answer.""",
     )
     progress: bool = parameter(False, "bool", "Show a bar on the terminal.")
@@ -176,9 +176,9 @@ class MixedParameters:
         None,
         "mapping from column to str, sequence of str, or str, optional",
         """
-        What columns are given the others: ``"binary"``, ``"gaussian"`` or ``"counts"``. Columns that are not
-        named are binary if they have two values, and Gaussian if they have others, unless these are whole
-        numbers from 0: whether they are counts or a scale must be said.""",
+        The family of each column given the others: ``"binary"``, ``"gaussian"`` or ``"counts"``. Columns that
+        are not named are binary if they have two values, and Gaussian if they have others. Columns of whole
+        numbers from 0 must be named, as they may be counts or a scale.""",
     )
 
 
@@ -191,7 +191,7 @@ class GaussianParameters:
         "pearson",
         '"pearson", "spearman", "kendall" or "polychoric"',
         """
-        The correlations that all is computed from. Those of ranks are for variables that are monotone
+        The correlations that the fit is computed from. Those of ranks are for variables that are monotone
         functions of normal ones, polychoric ones for ordered categories, such as answers from 1 to 5.""",
     )
     ridge: float = parameter(0.0, "float", "Correlations are divided by 1 + ridge.")
