@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_generator, warn
 from swapwise.graphs.stability.centrality import MEASURES, measure
-from swapwise.graphs.stability.fits import Fits, last_step, seeds
+from swapwise.graphs.stability.fits import GraphRefits, last_step, seeds
 from swapwise.graphs.stability.tables import (
     as_share,
     pair_frame,
@@ -72,13 +72,13 @@ def bootstrap_graph(
     --------
     case_dropping : whether the order of the vertices by centrality can be trusted.
     compare_graphs : whether two groups have the same graph.
-    GraphBootstrap : what is returned, which plots itself.
+    GraphBootstrap : the result, which has a picture.
 
     Notes
     -----
     Estimators that leave out edges set weak ones to exactly zero in many bootstrap samples, and penalties
     pull the others towards zero. Intervals show how much a weight varies; they are not tests of whether it
-    is zero. How sure it is that an edge is there is what its inclusion frequency is about.
+    is zero. The inclusion frequency of an edge shows how sure it is that it is there.
 
     References
     ----------
@@ -102,7 +102,7 @@ def bootstrap_graph(
     1       0       2    0.00   0.00   0.00       0.00
     2       0       3    0.00   0.00   0.15       0.05
     """
-    fits = Fits.read(model, X, sample_weight)
+    fits = GraphRefits.read(model, X, sample_weight)
     level = as_share(level, "level")
     drawn = [(seed,) for seed in seeds(as_generator(random_state), n_boots, "n_boots")]
     fitted = fits.fitted(fits.cases.counts)
@@ -115,7 +115,6 @@ def bootstrap_graph(
 
 
 def _warn_of_other_data(given: Any, fitted: Any) -> None:
-    """Warn of a fitted model that learns another graph from X than it has."""
     known = getattr(given, "adjacency_", None)
     if known is None:
         return
@@ -128,7 +127,7 @@ def _warn_of_other_data(given: Any, fitted: Any) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphBootstrap:
-    """What :func:`bootstrap_graph` returns: graphs of bootstrap samples beside that of the sample.
+    """Graphs of bootstrap samples beside that of the sample, from :func:`bootstrap_graph`.
 
     Attributes
     ----------
@@ -141,13 +140,13 @@ class GraphBootstrap:
     level : float
         How much of the bootstrap distribution the intervals hold.
     interrupted : bool
-        Whether fewer bootstrap samples were drawn than were asked for.
+        Whether fewer bootstrap samples were drawn than requested.
     edges, centralities : pandas.DataFrame
-        All pairs, and the centralities of vertices, with their intervals; made when first asked for.
+        All pairs, and the centralities of vertices, with their intervals; computed on first access.
 
     See Also
     --------
-    bootstrap_graph : what makes it.
+    bootstrap_graph : draws the samples.
 
     References
     ----------
@@ -290,7 +289,6 @@ class GraphBootstrap:
         return pictures.draw_centrality(self, of, ax)
 
     def _compared(self, of: str) -> tuple[FloatArray, FloatArray, list[Any]]:
-        """Return bootstrap values, sample values and labels of what is to be compared."""
         _require_known(of)
         if of == "edges":
             there, labels = np.flatnonzero(self.sample), pair_labels(self.names)
@@ -330,7 +328,7 @@ def _require_known(of: str) -> None:
 
 
 def _differences(values: FloatArray, level: float) -> tuple[Any, FloatArray]:
-    """Return for all pairs of columns whether the interval of the difference leaves out 0, and p-values."""
+    """Return whether the interval of the difference excludes 0, for all pairs of columns, and p-values."""
     n_draws, n_columns = values.shape
     different, p = np.zeros((n_columns, n_columns), dtype=bool), np.ones((n_columns, n_columns))
     for i in range(n_columns - 1):  # by rows, as all differences at once may not fit in memory
