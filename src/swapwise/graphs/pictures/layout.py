@@ -47,12 +47,6 @@ def layout(
     """Return places in which an edge has a length of about 1, whatever component it is in.
 
     The same graph always gets the same places.
-
-    >>> places = layout(["a", "b", "c"], {("a", "b"): 1.0})
-    >>> round(float(np.linalg.norm(places["a"] - places["b"])), 3)
-    1.0
-    >>> bool(places["c"][1] < places["a"][1])  # without an edge: at the bottom
-    True
     """
     if how not in get_args(Layout):
         raise ValueError(f"layout must be one of {', '.join(map(repr, get_args(Layout)))}, got {how!r}")
@@ -117,7 +111,7 @@ def _springs(n: int, ends: IndexArray, strength: FloatArray) -> FloatArray:
 
 
 def _by_stress(n: int, ends: IndexArray, strength: FloatArray) -> FloatArray:
-    """Return the least cluttered layout from some starts, of small stress and then untangled."""
+    """Return the least cluttered of several layouts of small stress that were untangled."""
     if n > _MOST:
         return _springs(n, ends, np.ones(len(ends)))
     if n == 2:
@@ -152,7 +146,7 @@ def _distances(n: int, ends: IndexArray, strength: FloatArray) -> FloatArray:
 
 
 def _firmness(n: int, ends: IndexArray) -> FloatArray:
-    """Return how firmly leaves are kept on their ring, however many push each other off it."""
+    """Return additional weights, which keep leaves on their ring."""
     degrees = np.bincount(ends.ravel(), minlength=n)[ends]
     firm = np.zeros((n, n))
     firm[ends[:, 0], ends[:, 1]] = np.where(degrees.min(axis=1) == 1, 2.0 * degrees.max(axis=1), 0.0)
@@ -177,7 +171,7 @@ def _majorised(places: FloatArray, distances: FloatArray, firm: FloatArray) -> F
     weight = (distances + np.eye(n)) ** -_POWER * (1.0 - np.eye(n))
     weight *= 1.0 + firm
     laplacian = np.diag(weight.sum(axis=1)) - weight
-    inverse = np.linalg.inv(laplacian + 1.0 / n)  # of what is orthogonal to shifts of all
+    inverse = np.linalg.inv(laplacian + 1.0 / n)  # on the complement of common shifts
     for _ in range(_ROUNDS):
         apart = np.hypot(*(places.T[:, :, None] - places.T[:, None]))
         pull = -weight * distances / np.maximum(apart, 1e-9)

@@ -118,7 +118,6 @@ def plot_centrality(model: Any, measure: str = "strength", *, ax: Axes | None = 
 
 
 def _intervals(rows: pd.DataFrame, values: pd.Series, level: float) -> list[Series]:
-    """Return a row per interval, with the value of the sample and the mean of the bootstrap samples."""
     places = [float(place) for place in range(len(rows))]
     ends = rows["lower"].tolist(), rows["upper"].tolist()
     spots: dict[str, Any] = {"dash": None, "size": 7.5}
@@ -130,7 +129,6 @@ def _intervals(rows: pd.DataFrame, values: pd.Series, level: float) -> list[Seri
 
 
 def _draw_rows(axes: Axes, series: Sequence[Series], labels: Any, quantity: str) -> Axes:
-    """Draw a row per label, with a line at 0."""
     names = [shortened(str(label), MOST_LETTERS) for label in labels]
     draw(Chart(Axis(quantity, zero=True), names_axis(names), tuple(series) if names else ()), axes)
     axes.tick_params(axis="y", labelsize=ROW_FONT)
@@ -140,7 +138,6 @@ def _draw_rows(axes: Axes, series: Sequence[Series], labels: Any, quantity: str)
 
 
 def _write_beside_rows(axes: Axes, words: list[str], meaning: str) -> None:
-    """Write a word per row on the right of the axes."""
     if words:
         right = axes.secondary_yaxis("right")
         right.set_yticks(np.arange(len(words)), words, fontsize=ROW_FONT)
@@ -150,11 +147,7 @@ def _write_beside_rows(axes: Axes, words: list[str], meaning: str) -> None:
 
 
 def _per_cent(share: float) -> str:
-    """Return a share in per cent; one that is not quite all, or not quite none, does not look so.
-
-    >>> _per_cent(1.0), _per_cent(0.999), _per_cent(0.0004), _per_cent(0.5)
-    ('100', '>99', '<1', '50')
-    """
+    """Return a share in per cent, in which only 1 is 100 and only 0 is 0."""
     if 0 < share < 0.01:
         return "<1"
     return ">99" if 0.99 < share < 1 else f"{100 * share:.0f}"
@@ -210,7 +203,6 @@ def _draw_tiles(axes: Axes, frame: pd.DataFrame) -> None:
 
 
 def _colour_diagonal(axes: Axes, weights: FloatArray) -> None:
-    """Fill the tiles of the diagonal, the stronger the larger the weight."""
     from matplotlib.patches import Rectangle
 
     largest = float(np.abs(weights).max(initial=0.0))
@@ -240,7 +232,7 @@ def draw_case_dropping(cases: CaseDropping, ax: Axes | None, measures: Iterable[
 
 
 def _course_of(rows: pd.DataFrame, name: str, coefficient: float, rank: int) -> list[Series]:
-    """Return the mean of one measure over the cases dropped, and a band whose ends tell it from others."""
+    """Return the mean of one measure over the cases dropped, with its interval as a band."""
     colour = COLOURS[rank % len(COLOURS)]
     if rows["mean"].isna().all():
         return [Curve([], [], f"{name} (does not vary)", colour)]
@@ -272,7 +264,6 @@ def draw_comparison(comparison: GraphComparison, ax: Axes | None, alpha: float, 
 
 
 def _dumbbells(rows: pd.DataFrame, alpha: float) -> list[Series]:
-    """Return a row per pair: its weights in both groups, and a line between them."""
     places, apart = np.arange(float(len(rows))), (rows["p_max"] <= alpha).to_numpy()
     looks = [(~apart, f"p > {alpha:g}", NOT_DIFFERENT), (apart, f"p ≤ {alpha:g}", PROVEN)]
     lines = [

@@ -30,14 +30,7 @@ _LEAST = 0.4
 
 
 def clutter(places: FloatArray, ends: IndexArray, strength: FloatArray, distances: FloatArray) -> float:
-    """Return what crossings, nodes close to edges or to each other, and stress cost; small is good.
-
-    >>> square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
-    >>> far = np.ones((4, 4)) - np.eye(4)
-    >>> around, across = np.array([[0, 1], [2, 3]]), np.array([[0, 2], [1, 3]])
-    >>> clutter(square, around, np.ones(2), far) < clutter(square, across, np.ones(2), far)
-    True
-    """
+    """Return what crossings, nodes close to edges or to each other, and stress cost; small is good."""
     drawing = _Drawing(places, ends, strength, distances)
     costs = [drawing.costs(node, drawing.places[[node]]) for node in range(len(places))]
     return float(sum(stress[0] + mess[0] for stress, mess in costs))
@@ -49,12 +42,6 @@ def untangled(
     """Return the places after moving one node at a time, the worst first, to where it costs least.
 
     Nodes that overlap nothing stay. Every move lowers the costs of :func:`clutter` that concern the node.
-
-    >>> on_the_edge = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.0]])
-    >>> pair, far = np.array([[0, 1]]), 2.0 * (np.ones((3, 3)) - np.eye(3))
-    >>> moved = untangled(on_the_edge, pair, np.ones(1), far)
-    >>> bool(abs(moved[2, 1] - moved[0, 1]) > 0.3)
-    True
     """
     drawing = _Drawing(places, ends, strength, distances)
     turns = np.exp(2j * np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS)
@@ -86,7 +73,7 @@ class _Drawing:
         self._apart = distances + np.eye(len(places))
 
     def costs(self, node: int, spots: Points) -> tuple[FloatArray, FloatArray]:
-        """Return the stress of a node at each of the spots, and what is in its way or it is in."""
+        """Return the stress of a node at each of the spots, and the cost of overlaps and crossings there."""
         own = (self._ends == node).any(axis=1)
         far_ends, others = self._ends[own].sum(axis=1) - node, self._ends[~own]
         tails, heads = self.places[others.T]
@@ -111,7 +98,7 @@ class _Drawing:
 
 
 def _closeness(points: Points, tails: Points, heads: Points) -> FloatArray:
-    """Return 1 for points on a segment, and 0 for those that are far enough from it."""
+    """Return 1 for points on a segment, falling to 0 for those far enough from it."""
     along, seen = np.conj(heads - tails), points - tails
     length = np.maximum(np.abs(along), 1e-9)
     turned = seen * (along / length)  # along the segment, and off it
@@ -120,7 +107,6 @@ def _closeness(points: Points, tails: Points, heads: Points) -> FloatArray:
 
 
 def _cross(a: Points, b: Points, c: Points, d: Points) -> NDArray[Any]:
-    """Return whether the segments from a to b and from c to d cross."""
     one, other = np.conj(b - a), np.conj(d - c)
     first = (one * (c - a)).imag * (one * (d - a)).imag < 0
     second = (other * (a - c)).imag * (other * (b - c)).imag < 0
