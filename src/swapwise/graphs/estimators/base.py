@@ -23,6 +23,7 @@ from swapwise.estimators.kept_data import without_large_data
 from swapwise.files import write_atomically
 from swapwise.graphs.estimators.parameters import GraphParameters, StartParameters
 from swapwise.graphs.estimators.vertices import Vertices, degree_limits, symmetric_matrix
+from swapwise.graphs.pictures.words import counted
 
 
 class GraphSample(NamedTuple):
@@ -81,6 +82,11 @@ class BaseGraph(GraphParameters, ABC):
     weight_is: str
     #: The weights of edges: symmetric, with zeros where there is no edge
     adjacency_: FloatArray
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     @abstractmethod
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
@@ -142,9 +148,7 @@ class BaseGraph(GraphParameters, ABC):
 
     def answer_in_words(self) -> str:
         """Return how many variables and edges there are."""
-        n_edges = len(self.support_)
-        n_variables = self.n_features_in_
-        return f"{n_variables} variable{'s' * (n_variables != 1)}, {n_edges} edge{'s' * (n_edges != 1)}"
+        return f"{counted(self.n_features_in_, 'variable')}, {counted(len(self.support_), 'edge')}"
 
     def choice_in_words(self) -> str:
         """Return by what the edges were chosen, and among which graphs."""
@@ -152,9 +156,9 @@ class BaseGraph(GraphParameters, ABC):
 
     def _family_in_words(self) -> str:
         limits = sorted(set(self.limits_.tolist()))
-        words, n_forced = [], len(self.constraint_.forced)
-        if n_forced:
-            words.append(f"the {n_forced} forced edge{'s' * (n_forced != 1)}")
+        words = []
+        if len(self.constraint_.forced):
+            words.append(f"the {counted(len(self.constraint_.forced), 'forced edge')}")
         if limits and limits[0] < self.n_features_in_ - 1:
             most = str(limits[0]) if len(limits) == 1 else f"{limits[0]} to {limits[-1]}"
             words.append(f"at most {most} neighbour{'s' * (limits != [1])} per variable")
@@ -167,14 +171,14 @@ class BaseGraph(GraphParameters, ABC):
     def weaker_in_words(self) -> str:
         """Return how many edges the threshold has left out; nothing if none."""
         n_weaker = len(self.result_.support) - len(self.support_)
-        return f"{n_weaker} edge{'s' * (n_weaker != 1)} that the threshold left out" if n_weaker else ""
+        return f"{counted(n_weaker, 'edge')} that the threshold left out" if n_weaker else ""
 
     def parts_in_words(self) -> str:
         """Return how many components the kept edges make, and how many variables have none."""
         parts = sum(len(part) > 1 for part in nx.connected_components(self.graph_))
         alone = nx.number_of_isolates(self.graph_)
-        components = f"{parts} component{'s' * (parts != 1)}" if parts or not alone else ""
-        isolated = f"{alone} variable{'s' * (alone != 1)} without an edge" if alone else ""
+        components = counted(parts, "component") if parts or not alone else ""
+        isolated = f"{counted(alone, 'variable')} without an edge" if alone else ""
         return ", ".join(filter(None, [components, isolated]))
 
     def certify(
@@ -188,7 +192,7 @@ class BaseGraph(GraphParameters, ABC):
         """Prove how far from the best graph within the limits the fitted one can be.
 
         The best graph is the one with the largest likelihood of these data among all with as many edges and
-        neighbours as are allowed (and no more edges than were chosen, if their number was chosen); the proof says
+        neighbours as are allowed (and no more edges than were chosen, if their number was); the proof says
         nothing about new data. Edges that ``threshold`` left out are still in it.
 
         Parameters

@@ -55,7 +55,7 @@ class SampleLikelihood(GaussianPseudoLikelihood):
 
 
 class BaseGaussianGraph(GaussianParameters, BaseGraph):
-    """What :class:`GaussianGraph` and :class:`GaussianGraphCV` share: all but how many edges are chosen."""
+    """All of :class:`GaussianGraph` and :class:`GaussianGraphCV` but the choice of the edges."""
 
     weight_is = "partial correlation"
 
@@ -115,11 +115,6 @@ class BaseGaussianGraph(GaussianParameters, BaseGraph):
             See :func:`swapwise.certify`.
         """
         return super().certify(X, sample_weight, time_limit=time_limit, **options)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     # -- the contract of BaseGraph ------------------------------------------------------------------
 

@@ -14,12 +14,12 @@ from swapwise.data.open import opened
 from swapwise.estimators.chunked_input import open_chunks
 from swapwise.estimators.parameters import with_parameters
 from swapwise.graphs.estimators.base import GraphSample, GraphWithinLimits
-from swapwise.graphs.estimators.pairwise import PairwiseGraph
+from swapwise.graphs.estimators.pairwise import PairwiseGraph, fitted_numbers
 from swapwise.graphs.estimators.parameters import IsingParameters
 from swapwise.graphs.estimators.spin_chunks import coding_of_chunks, mean_over_chunks, require_memory
 from swapwise.graphs.estimators.spins import gibbs_samples, mean_likelihood
 from swapwise.graphs.estimators.two_values import coding_of, read_values
-from swapwise.graphs.estimators.vertices import symmetric_matrix, warn_of_constants, warn_of_lost_names
+from swapwise.graphs.estimators.vertices import warn_of_constants, warn_of_lost_names
 from swapwise.graphs.estimators.warnings import warn_of_twins
 from swapwise.graphs.ising import IsingPseudoLikelihood
 from swapwise.graphs.ising.open import are_chunks, read_weight
@@ -28,7 +28,7 @@ from swapwise.override import override
 
 
 class BaseIsingGraph(IsingParameters, PairwiseGraph):
-    """What :class:`IsingGraph` and :class:`IsingGraphCV` share: all but how many edges there are."""
+    """All of :class:`IsingGraph` and :class:`IsingGraphCV` but the choice of the edges."""
 
     weight_is = "coupling"
 
@@ -76,12 +76,6 @@ class BaseIsingGraph(IsingParameters, PairwiseGraph):
         drawn = self._coding.from_spins(gibbs_samples(self.coupling_, self.field_, n_samples, burn_in, rng))
         return self._framed(drawn, self._dtypes) if hasattr(self, "feature_names_in_") else drawn
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
-
     @override
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
         X = opened(X)
@@ -128,15 +122,6 @@ class BaseIsingGraph(IsingParameters, PairwiseGraph):
     @override
     def _attributes(self, vertex: int) -> dict[str, float]:
         return {"field": float(self.field_[vertex])}
-
-
-def fitted_numbers(objective: IsingPseudoLikelihood, support: IndexArray) -> tuple[FloatArray, FloatArray]:
-    """Return the matrix of couplings and the fields of the fit on a graph."""
-    _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
-    of_edges = np.zeros(objective.n)
-    of_edges[support] = parameters[: len(support)]
-    fields = parameters[len(support) :] if objective.fields else np.zeros(objective.n_vertices)
-    return symmetric_matrix(objective, of_edges), fields
 
 
 @with_parameters

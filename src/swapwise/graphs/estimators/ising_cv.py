@@ -10,7 +10,8 @@ from swapwise.checks import IndexArray
 from swapwise.estimators.parameters import KW_ONLY, parameter, with_parameters
 from swapwise.graphs.estimators.base import GraphSample
 from swapwise.graphs.estimators.cross_validated import BaseGraphCV
-from swapwise.graphs.estimators.ising import BaseIsingGraph, fitted_numbers
+from swapwise.graphs.estimators.ising import BaseIsingGraph
+from swapwise.graphs.estimators.pairwise import fitted_numbers
 from swapwise.graphs.estimators.spins import mean_likelihood
 from swapwise.graphs.ising import IsingPseudoLikelihood
 from swapwise.override import override

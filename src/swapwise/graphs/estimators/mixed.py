@@ -13,10 +13,10 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.estimators.parameters import with_parameters
 from swapwise.graphs.estimators.base import GraphSample, GraphWithinLimits
 from swapwise.graphs.estimators.column_families import MixedCoding
-from swapwise.graphs.estimators.pairwise import PairwiseGraph
+from swapwise.graphs.estimators.pairwise import PairwiseGraph, fitted_numbers
 from swapwise.graphs.estimators.parameters import MixedParameters
 from swapwise.graphs.estimators.two_values import read_values
-from swapwise.graphs.estimators.vertices import symmetric_matrix, warn_of_constants, warn_of_lost_names
+from swapwise.graphs.estimators.vertices import warn_of_constants, warn_of_lost_names
 from swapwise.graphs.estimators.warnings import warn_of_twins
 from swapwise.graphs.ising.open import read_weight
 from swapwise.graphs.mixed import MixedPseudoLikelihood
@@ -27,7 +27,7 @@ SETTLED, MOST_ROUNDS = 0.05, 4
 
 
 class BaseMixedGraph(MixedParameters, PairwiseGraph):
-    """What :class:`MixedGraph` and :class:`MixedGraphCV` share: all but how many edges there are."""
+    """All of :class:`MixedGraph` and :class:`MixedGraphCV` but the choice of the edges."""
 
     weight_is = "standardised coupling"
     #: The conditional variances that the last search was made with
@@ -44,12 +44,6 @@ class BaseMixedGraph(MixedParameters, PairwiseGraph):
         return self._conditionals.mean_log_likelihood(
             sample.values, self.coupling_, self.field_, sample.weight
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
 
     @override
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
@@ -116,11 +110,8 @@ class BaseMixedGraph(MixedParameters, PairwiseGraph):
 
     @override
     def _install_fit(self, objective: MixedPseudoLikelihood, support: IndexArray) -> None:
-        _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
-        coef = np.zeros(objective.n)
-        coef[support] = parameters[: len(support)]
-        self.coupling_ = self.adjacency_ = symmetric_matrix(objective, coef)
-        self.field_: FloatArray = parameters[len(support) :]
+        self.coupling_, self.field_ = fitted_numbers(objective, support)
+        self.adjacency_ = self.coupling_
         self.variance_, self.n_observed_ = objective.variances, objective.n_observed
         self._conditionals = objective.samples.conditionals
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import IndexArray
@@ -12,6 +11,7 @@ from swapwise.estimators.parameters import KW_ONLY, parameter, with_parameters
 from swapwise.graphs.estimators.base import GraphSample
 from swapwise.graphs.estimators.cross_validated import BaseGraphCV
 from swapwise.graphs.estimators.mixed import BaseMixedGraph
+from swapwise.graphs.estimators.pairwise import fitted_numbers
 from swapwise.graphs.mixed import MixedPseudoLikelihood
 from swapwise.override import override
 from swapwise.search.rules import Pivot
@@ -98,10 +98,7 @@ class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
 
     @override
     def _held_out(self, objective: MixedPseudoLikelihood, support: IndexArray, sample: GraphSample) -> float:
-        _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
-        coef = np.zeros(objective.n)
-        coef[support] = parameters[: len(support)]
-        coupling, fields = objective.samples.model.coupling_matrix(coef), parameters[len(support) :]
+        coupling, fields = fitted_numbers(objective, support)
         return objective.samples.conditionals.mean_log_likelihood(
             sample.values, coupling, fields, sample.weight, sample.completed
         )

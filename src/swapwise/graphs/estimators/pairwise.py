@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from swapwise.checks import BoolArray, FloatArray, as_generator, warn
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_generator, warn
 from swapwise.graphs.estimators.base import BaseGraph, GraphSample
 from swapwise.graphs.estimators.parameters import PairwiseParameters
+from swapwise.graphs.estimators.vertices import symmetric_matrix
+from swapwise.graphs.ising import PairwisePseudoLikelihood
 from swapwise.override import override
 from swapwise.search.loop import CUT_SHORT
 
@@ -36,6 +38,11 @@ class PairwiseGraph(PairwiseParameters, BaseGraph):
 
     #: Whether missing values can be drawn: not if the data are none that the model describes
     _can_draw: bool = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     @abstractmethod
     def _local_fields(self) -> tuple[FloatArray, FloatArray]:
@@ -103,3 +110,12 @@ def _from_their_columns(values: FloatArray, rng: np.random.Generator) -> FloatAr
         missing = np.isnan(column)
         column[missing] = rng.choice(column[~missing], missing.sum()) if not missing.all() else 0.0
     return completed
+
+
+def fitted_numbers(objective: PairwisePseudoLikelihood, support: IndexArray) -> tuple[FloatArray, FloatArray]:
+    """Return the matrix of couplings and the fields of the fit on a graph."""
+    _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
+    of_edges = np.zeros(objective.n)
+    of_edges[support] = parameters[: len(support)]
+    fields = parameters[len(support) :] if objective.fields else np.zeros(objective.n_vertices)
+    return symmetric_matrix(objective, of_edges), fields

@@ -1,7 +1,7 @@
 """The parameters of graph estimators, each declared once.
 
-The classes are mixed into those that use the parameters, and a later base never takes the place of an earlier
-one: what :class:`ChoiceParameters` declares anew holds for all graphs whose number of edges is chosen.
+Where several of these mix-ins declare a parameter, the first base counts, as for any attribute: declarations
+of :class:`ChoiceParameters` hold for all graphs whose number of edges is chosen.
 """
 
 from __future__ import annotations

@@ -286,7 +286,8 @@ class PatternCounts(SpinData):
             total: FloatArray = self._reduce(VertexGradients(couplings, biases))[0]
             return total / self._total
         rows = []
-        for (vertex, *others), place in zip(places, places, strict=True):
+        for place in places:
+            vertex, *others = place
             spins, _ = self._counted[place]
             local = couplings[vertex, others] @ spins[1:] + biases[vertex]
             rows.append(2.0 * spins[0] * sigmoid(-2.0 * spins[0] * local) @ self._sums[place])

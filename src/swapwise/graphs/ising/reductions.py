@@ -51,9 +51,8 @@ class Tally(Reduction):
         chunk, weight = with_weight(chunk, rows)
         counts = np.stack([(chunk == value).sum(axis=0) for value in (-1, 0, 1)])
         up = counts[2] if weight is None else weight @ (chunk == 1)
-        with np.errstate(
-            over="ignore", invalid="ignore"
-        ):  # entries that are not finite are refused by the counts
+        # Entries that are not finite are refused by the counts.
+        with np.errstate(over="ignore", invalid="ignore"):
             return counts, up, chunk.T @ (chunk if weight is None else chunk * weight[:, None])
 
 
