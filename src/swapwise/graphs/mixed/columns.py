@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -38,9 +38,6 @@ class MixedColumns:
             deviation = np.sqrt(np.average((values - centre[column]) ** 2, weights=weights))
             spread[column] = deviation or 1.0
         return cls(kinds, centre, spread)
-
-    def in_units_of(self, deviations: FloatArray) -> Self:
-        return replace(self, spread=self.spread * deviations)
 
     def standardised(self, X: FloatArray) -> FloatArray:
         """Return values as neighbours see them."""

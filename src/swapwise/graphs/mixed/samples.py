@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -48,7 +49,7 @@ class MixedSamples(Samples):
         self.variances = self._of_gaussian(self._regressed_variances() if variances is None else variances)
         deviations = np.sqrt(self.variances)
         self.seen, self.imputed = self.seen / deviations[:, None], self.imputed / deviations
-        self.columns = columns.in_units_of(deviations)
+        self.columns = replace(columns, spread=columns.spread * deviations)
         self.conditionals = Conditionals(self.columns, self.imputed)
         self.own = self.conditionals.own(X)
         numbers = np.array([family.number for family in families], dtype=np.intp)

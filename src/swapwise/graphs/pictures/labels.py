@@ -79,7 +79,7 @@ def chosen_sides(picture: Obstacles, sizes: FloatArray) -> IndexArray:
         before = side.copy()
         for name in order:
             taken = np.delete(boxes[np.arange(len(side)), side], name, axis=0)
-            covered = _overlaps(boxes[name], taken).sum(axis=1) / sizes[name].prod()
+            covered = overlaps(boxes[name], taken).sum(axis=1) / sizes[name].prod()
             side[name] = np.argmin(fixed[name] + _ON_NAME * covered)
         if np.array_equal(before, side):
             break
@@ -99,15 +99,15 @@ def _fixed_costs(boxes: FloatArray, picture: Obstacles) -> FloatArray:
     flat = boxes.reshape(-1, 4)
     area = np.maximum((flat[:, 2:] - flat[:, :2]).prod(axis=1), 1e-9)
     discs = np.hstack([picture.nodes - picture.radius[:, None], picture.nodes + picture.radius[:, None]])
-    cost = _ON_NODE * _overlaps(flat, discs).sum(axis=1) / area
-    cost += _OUTSIDE * (1.0 - _overlaps(flat, picture.frame[None]).sum(axis=1) / area)
+    cost = _ON_NODE * overlaps(flat, discs).sum(axis=1) / area
+    cost += _OUTSIDE * (1.0 - overlaps(flat, picture.frame[None]).sum(axis=1) / area)
     height = np.maximum(flat[:, 3] - flat[:, 1], 1e-9)
     loud = _LEAST + (1.0 - _LEAST) * picture.strength
     cost += _ON_EDGE * (covered_length(flat, picture.edges) @ loud) / height
     return cost.reshape(boxes.shape[:2])
 
 
-def _overlaps(boxes: FloatArray, others: FloatArray) -> FloatArray:
+def overlaps(boxes: FloatArray, others: FloatArray) -> FloatArray:
     """Return the area that boxes have in common with others; a box is left, bottom, right, top."""
     sizes = np.minimum(boxes[:, None, 2:], others[:, 2:]) - np.maximum(boxes[:, None, :2], others[:, :2])
     areas: FloatArray = np.maximum(sizes, 0.0).prod(axis=2)

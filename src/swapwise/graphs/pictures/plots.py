@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from swapwise.charts.axes import axes_or_new, drawn_model
 from swapwise.charts.chart import COLOURS
 from swapwise.checks import FloatArray, as_real
-from swapwise.graphs.pictures.labels import covered_length, wrapped
+from swapwise.graphs.pictures.labels import covered_length, overlaps, wrapped
 from swapwise.graphs.pictures.layout import Layout
 from swapwise.graphs.pictures.layout import layout as laid_out
 from swapwise.graphs.pictures.sizes import (
@@ -54,7 +54,7 @@ _THINNEST, _WIDEST, _PALEST = 0.9, 5.0, 0.45
 _DASH = (5.0, 2.5)
 
 # Beyond 3 a variable has one value in 99.8 % of cases, and one that never varies has a field of about 20.
-SMALLEST_FIELD, LARGEST_FIELD = 0.5, 3.0
+_SMALLEST_FIELD, _LARGEST_FIELD = 0.5, 3.0
 
 # Where on an edge its weight may be written, from the middle outwards.
 _SPOTS = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74)
@@ -337,11 +337,15 @@ def group_colours(groups: list[Any]) -> dict[str, str]:
     return {name: pale[rank % len(pale)] for rank, name in enumerate(names)}
 
 
+def field_limit(field: FloatArray) -> float:
+    return min(max(float(np.abs(field).max(initial=0.0)), _SMALLEST_FIELD), _LARGEST_FIELD)
+
+
 def _field_scale(field: FloatArray) -> Any:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    limit = min(max(float(np.abs(field).max()), SMALLEST_FIELD), LARGEST_FIELD)
+    limit = field_limit(field)
     return ScalarMappable(Normalize(-limit, limit), "PRGn")
 
 
@@ -411,14 +415,9 @@ def _write_weights(axes: Axes, edges: DrawnEdges, places: FloatArray, sizes: Dra
         middles = np.array([(1 - share) * lines[edge, 0] + share * lines[edge, 1] for share in _SPOTS])
         boxes = np.hstack([middles - half, middles + half])
         others = covered_length(boxes, np.delete(lines, edge, axis=0)).sum(axis=1) / half[1]
-        best = int(np.argmin(others + 20.0 * _shared(boxes, taken) + 0.05 * np.arange(len(boxes))))
+        covered = overlaps(boxes, taken).sum(axis=1) / (boxes[0, 2:] - boxes[0, :2]).prod()
+        best = int(np.argmin(others + 20.0 * covered + 0.05 * np.arange(len(boxes))))
         taken = np.vstack([taken, boxes[best]])
         x, y = middles[best] / scale
         written = axes.text(x, y, text, fontsize=font, ha="center", va="center", zorder=3, in_layout=False)
         written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
-
-
-def _shared(boxes: FloatArray, taken: FloatArray) -> FloatArray:
-    sizes = np.minimum(boxes[:, None, 2:], taken[:, 2:]) - np.maximum(boxes[:, None, :2], taken[:, :2])
-    shares: FloatArray = np.maximum(sizes, 0.0).prod(axis=2).sum(axis=1)
-    return shares / (boxes[0, 2:] - boxes[0, :2]).prod()

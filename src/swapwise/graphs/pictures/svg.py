@@ -16,7 +16,7 @@ from swapwise.charts.svg import framed, legend_of, shortened
 from swapwise.checks import FloatArray
 from swapwise.graphs.pictures.labels import SIDES, wrapped
 from swapwise.graphs.pictures.layout import layout
-from swapwise.graphs.pictures.plots import LARGEST_FIELD, NEGATIVE, POSITIVE, SMALLEST_FIELD, sample_weights
+from swapwise.graphs.pictures.plots import NEGATIVE, POSITIVE, field_limit, sample_weights
 from swapwise.graphs.pictures.sizes import (
     DrawingSizes,
     DrawnEdges,
@@ -147,12 +147,8 @@ def _circles(
     return parts
 
 
-def _limit(field: FloatArray) -> float:
-    return min(max(float(np.abs(field).max(initial=0.0)), SMALLEST_FIELD), LARGEST_FIELD)
-
-
 def _shade(value: float, field: FloatArray) -> str:
-    share = float(np.clip(value / _limit(field), -1.0, 1.0))
+    share = float(np.clip(value / field_limit(field), -1.0, 1.0))
     colour = _FIELDS[1] + abs(share) * (_FIELDS[2 if share > 0 else 0] - _FIELDS[1])
     return "#" + "".join(f"{round(part):02x}" for part in colour)
 
@@ -165,7 +161,7 @@ def _names(nodes: DrawnNodes, at: FloatArray, sizes: DrawingSizes) -> list[str]:
         if sizes.sides is None:
             ink = ""
             if nodes.field is not None:
-                dark = abs(nodes.field[node]) > 0.6 * _limit(nodes.field)
+                dark = abs(nodes.field[node]) > 0.6 * field_limit(nodes.field)
                 ink = f' class="{"light" if dark else "in"}"'
             parts.append(_text([nodes.names[node]], x, y, font, "middle", ink))
             continue
@@ -200,7 +196,7 @@ def _legend(edges: DrawnEdges, field: Any, words: GraphWords) -> str:
         line = f'<path d="M1 7H23" stroke="{GREY}" stroke-width="{_width(size / largest):.1f}"/>'
         entries.append((f"{words.weight} {size:g}" if not rank else f"{size:g}", line, -1))
     if field is not None:
-        limit = _limit(field)
+        limit = field_limit(field)
         for rank, value in enumerate((-limit, 0.0, limit)):
             spot = f'<circle cx="12" cy="7" r="6" class="field" fill="{_shade(value, field)}"/>'
             beyond = " or beyond" if value and np.abs(field).max() > limit else ""
