@@ -142,7 +142,7 @@ class BaseGraph(GraphParameters, ABC):
         write_atomically(Path(os.path.realpath(path)), page.encode())
 
     def summary(self) -> str:
-        """Return in a sentence what was chosen, by what, among which graphs, and how it hangs together."""
+        """Return in a sentence how many edges were chosen, by which criterion, among which graphs."""
         check_is_fitted(self)
         return f"{self.answer_in_words()}, {self.choice_in_words()}; {self.parts_in_words()}"
 
@@ -151,7 +151,7 @@ class BaseGraph(GraphParameters, ABC):
         return f"{counted(self.n_features_in_, 'variable')}, {counted(len(self.support_), 'edge')}"
 
     def choice_in_words(self) -> str:
-        """Return by what the edges were chosen, and among which graphs."""
+        """Return how the edges were chosen, and among which graphs."""
         return f"the best of {self._family_in_words()}"
 
     def _family_in_words(self) -> str:

@@ -30,7 +30,7 @@ MOST_PROJECTIONS, SETTLED = 500, 1e-7
 
 
 class Correlations(NamedTuple):
-    """Correlations of columns, with what else a Gaussian distribution has."""
+    """Correlations of columns, with their moments."""
 
     #: Positive semidefinite, with ones on the diagonal
     matrix: FloatArray

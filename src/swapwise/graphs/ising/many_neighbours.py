@@ -37,7 +37,7 @@ class ManyNeighbours:
     def course(self, held: IndexArray, candidates: IndexArray, room: int) -> Iterator[tuple[FloatArray, ...]]:
         """Yield per step the probabilities of wrong predictions, and about what each candidate adds.
 
-        What is held is chosen as a whole, and of the candidates as much as there is room for.
+        ``held`` is chosen as a whole, and ``room`` of the candidates in all.
         """
         rows = np.concatenate([held, candidates])
         signals, prices, share = self._signals[rows], self._prices[rows], np.ones(len(rows))

@@ -178,7 +178,7 @@ class VertexSummand(Summand):
     def _dual(
         self, signals: FloatArray, prices: FloatArray, ridge: FloatArray, wrong: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return an upper bound from any probabilities q of being wrong, and what coefficients add to it.
+        """Return an upper bound from any probabilities q of being wrong, and the terms of coefficients in it.
 
         ``log σ(m) ≤ q m − H(q)`` with the entropy H, for all q. Where a coefficient has a ridge, the best of
         it follows; where it has none, q must make its slope vanish, and is moved until it does. If that is

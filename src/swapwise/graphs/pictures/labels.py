@@ -22,7 +22,7 @@ _STAND_OFF = (0.0, 4.0, 9.0)
 SIDES: FloatArray = np.array(_CLOSE * len(_STAND_OFF), dtype=np.float64)
 _AWAY: FloatArray = np.repeat(_STAND_OFF, len(_CLOSE))
 
-# What it costs to cover a node or a name altogether, to leave the picture, to cover as much of the strongest
+# Costs: to cover a node or a name altogether, to leave the picture, to cover as much of the strongest
 # edge as the name is high, to stand towards the middle, and to stand off by a point; a later side costs a
 # little, so that names stand alike where they can.
 _ON_NODE, _ON_NAME, _OUTSIDE, _ON_EDGE, _INWARD, _OFF, _RANK = 12.0, 12.0, 60.0, 2.0, 0.15, 0.03, 0.005
@@ -95,7 +95,7 @@ def _inwardness(nodes: FloatArray) -> FloatArray:
 
 
 def _fixed_costs(boxes: FloatArray, picture: Obstacles) -> FloatArray:
-    """Return what boxes (n, side, 4) cover of nodes and edges, and how far they leave the frame."""
+    """Return the cost of boxes (n, side, 4) that cover nodes and edges, or leave the frame."""
     flat = boxes.reshape(-1, 4)
     area = np.maximum((flat[:, 2:] - flat[:, :2]).prod(axis=1), 1e-9)
     discs = np.hstack([picture.nodes - picture.radius[:, None], picture.nodes + picture.radius[:, None]])

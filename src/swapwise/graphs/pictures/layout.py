@@ -21,8 +21,7 @@ SHAPE = 1.3
 # instead of leaving the page empty above and below.
 _NEAR, _BEND = 3.0, 0.75
 
-# Up to this many nodes times edges: how many random starts are tried, and how many layouts untangled: all
-# that a second or so allows.
+# By nodes times edges: the numbers of random starts and of layouts to untangle, which take about a second.
 _EFFORT = {600.0: (24, 6), 6000.0: (8, 2), np.inf: (2, 1)}
 
 # Beyond this many nodes, stress (quadratic in the nodes) is too slow.

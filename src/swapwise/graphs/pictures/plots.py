@@ -304,7 +304,7 @@ def _draw_legends(axes: Axes, nodes: DrawnNodes, edges: DrawnEdges, title: str, 
 
 
 def _legend(axes: Axes, handles: list[Any], **where: Any) -> Any:
-    """Draw a legend in one row if there is room for it, and else in as many columns as there is."""
+    """Draw a legend in one row if it fits, else in as many columns as do."""
     widths = [_text_size(handle.get_label(), LABEL)[0] + 4.5 * LABEL for handle in handles]
     room = _room(axes)[0]
     columns = len(handles) if sum(widths) <= room else max(1, min(len(handles) - 1, int(room / max(widths))))

@@ -15,14 +15,14 @@ Points = NDArray[np.complex128]
 # In lengths of an edge: how far nodes keep from edges that are not theirs, and from each other.
 _FROM_EDGES, _FROM_NODES = 0.32, 0.75
 
-# What a crossing, a node on an edge, and two nodes on each other cost, beside the stress of one node.
+# Costs of a crossing, of a node on an edge, and of two nodes on each other, beside the stress of one node.
 _CROSSING, _ON_EDGE, _ON_NODE = 0.5, 2.5, 3.0
 
 # Nodes are tried at these distances from where they are, in these directions.
 _RADII, _DIRECTIONS = (0.4, 0.15, 0.8, 1.4), 12
 
-# How often all nodes are looked at, up to this many nodes times edges; how many crossings are counted to move
-# a node once, and how many places are tried at least. Graphs of 200 nodes take about a second.
+# Passes over all nodes, up to this many nodes times edges; the number of crossings that are counted to move a
+# node once, and the least number of places tried. Graphs of 200 nodes take about a second.
 _SWEEPS, _FEW, _MOST_WORK, _FEWEST_SPOTS = 6, 6000, 6e4, 9
 
 # A crossing of weak edges disturbs less than one of strong edges, but it does.
@@ -30,7 +30,7 @@ _LEAST = 0.4
 
 
 def clutter(places: FloatArray, ends: IndexArray, strength: FloatArray, distances: FloatArray) -> float:
-    """Return what crossings, nodes close to edges or to each other, and stress cost; small is good."""
+    """Return the cost of crossings, of nodes close to edges or to each other, and of stress."""
     drawing = _Drawing(places, ends, strength, distances)
     costs = [drawing.costs(node, drawing.places[[node]]) for node in range(len(places))]
     return float(sum(stress[0] + mess[0] for stress, mess in costs))
@@ -63,7 +63,7 @@ def untangled(
 
 
 class _Drawing:
-    """Places that change, and what a node would cost at some others."""
+    """Places that change, and the cost of a node at other places."""
 
     def __init__(
         self, places: FloatArray, ends: IndexArray, strength: FloatArray, distances: FloatArray

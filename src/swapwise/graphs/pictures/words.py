@@ -1,4 +1,4 @@
-"""The words of each kind of graph: what its weights, their signs and its score are called."""
+"""The words of each kind of graph for its weights, their signs and its score."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def bootstrap_graph(
     --------
     case_dropping : whether the order of the vertices by centrality can be trusted.
     compare_graphs : whether two groups have the same graph.
-    GraphBootstrap : the result, which has a picture.
+    GraphBootstrap : the result, with its ``plot``.
 
     Notes
     -----

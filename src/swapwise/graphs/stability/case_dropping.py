@@ -65,7 +65,7 @@ def case_dropping(
 
     See Also
     --------
-    CaseDropping : the result, which has a picture.
+    CaseDropping : the result, with its ``plot``.
 
     References
     ----------

@@ -63,7 +63,7 @@ def compare_graphs(
 
     See Also
     --------
-    GraphComparison : the result, which has a picture.
+    GraphComparison : the result, with its ``plot``.
 
     Notes
     -----
