@@ -9,7 +9,6 @@ if TYPE_CHECKING:
 
 
 def axes_or_new(ax: Axes | None, width: float = 6.4, height: float = 4.0) -> Axes:
-    """Return the axes given, or those of a new figure."""
     from matplotlib.axes import Axes
 
     if ax is None:
@@ -22,9 +21,9 @@ def axes_or_new(ax: Axes | None, width: float = 6.4, height: float = 4.0) -> Axe
 
 
 def drawn_model(model: Any) -> Any:
-    """Return the estimator to draw: the last step of a pipeline, that of a selector, or what was given.
+    """Return the estimator to draw: the last step of a pipeline, that of a selector, or the argument itself.
 
-    One that is not fitted raises scikit-learn's ``NotFittedError``; what is no estimator is returned.
+    An estimator that is not fitted raises scikit-learn's ``NotFittedError``.
     """
     steps = getattr(model, "steps", None)
     last = steps[-1][1] if isinstance(steps, list) else model

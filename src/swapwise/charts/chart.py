@@ -1,4 +1,4 @@
-"""One description of every chart: what is drawn and what it says, for figures (matplotlib) and pages (SVG).
+"""One description of every chart, drawn in figures (matplotlib) and pages (SVG).
 
 Markers mean the same in all of them. A filled marker is what was found on the data at hand. A hollow one is
 there only to be compared with it: a guarantee, a trivial bound, the mean over bootstrap samples. What was
@@ -32,17 +32,13 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#A67C00", "#9A6FD0")
 #: Colours are not all that tells curves apart.
 MARKERS: tuple[Marker, ...] = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 
-#: What was found, what is proven of it, and what was guaranteed beforehand.
+#: Colours of values found, of proven bounds, and of guarantees.
 FOUND, PROVEN, GUARANTEED = COLOURS[0], COLOURS[1], GREY
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A quantity and its unit, and how it is laid out; limits that descend turn the axis round.
-
-    >>> Axis("time", "seconds").label, Axis("R²").label
-    ('time (seconds)', 'R²')
-    """
+    """A quantity and its unit, and how it is laid out; limits that descend turn the axis round."""
 
     quantity: str
     unit: str = ""
@@ -61,7 +57,6 @@ class Axis:
 
     @property
     def label(self) -> str:
-        """What stands at the axis."""
         return f"{self.quantity} ({self.unit})" if self.unit else self.quantity
 
 
@@ -69,10 +64,7 @@ class Axis:
 class Curve:
     """Points, joined by a line unless ``dash`` is None; a gap where y is NaN.
 
-    ``low`` and ``high`` are the ends of a bar at each point, ``hover`` what each point says of itself.
-
-    >>> Curve([1, 2], [0.5, 0.75], "R²").marker is None
-    True
+    ``low`` and ``high`` are the ends of a bar at each point, ``hover`` the text of each point.
     """
 
     x: Sequence[float]
@@ -95,12 +87,6 @@ class Curve:
 
 @dataclass(frozen=True)
 class Band:
-    """What lies between two curves.
-
-    >>> Band([1, 2], [0, 0], [1, 1], "one standard error").steps
-    False
-    """
-
     x: Sequence[float]
     low: Sequence[float]
     high: Sequence[float]
@@ -111,11 +97,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Bars:
-    """Bars from ``begin`` to ``end``, at places on the other axis.
-
-    >>> Bars([0, 1], [0, 0], [3, 5]).horizontal
-    True
-    """
+    """Bars from ``begin`` to ``end``, at places on the other axis."""
 
     at: Sequence[float]
     begin: Sequence[float]
@@ -129,11 +111,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Intervals:
-    """Lines from ``low`` to ``high`` across, one per row.
-
-    >>> Intervals([0], [0.1], [0.3], "95 % interval").width
-    5.0
-    """
+    """Lines from ``low`` to ``high`` across, one per row."""
 
     at: Sequence[float]
     low: Sequence[float]
@@ -145,11 +123,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Rule:
-    """A line across the whole chart, at one value of y, or of x if it is upright.
-
-    >>> Rule(3, "chosen: 3", upright=True).dash
-    'dash'
-    """
+    """A line across the whole chart, at one value of y, or of x if it is upright."""
 
     at: float
     name: str = ""
@@ -160,11 +134,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Tiles:
-    """A matrix of numbers from -1 to 1 as colours, the first row at y = 0; NaN are left out.
-
-    >>> Tiles([[1.0]], [["tea with itself"]]).written
-    True
-    """
+    """A matrix of numbers from -1 to 1 as colours, the first row at y = 0; NaN are left out."""
 
     values: Sequence[Sequence[float]]
     hover: Sequence[Sequence[str]]
@@ -180,10 +150,6 @@ class Chart:
     """Series on two axes; those with a name are in the legend, in which all of one name are one entry.
 
     ``height`` is in pixels of a page; ``title`` is that of a figure, as pages have headings.
-
-    >>> chart = Chart(Axis("size"), Axis("R²"), (Curve([1, 2], [0.5, 0.75], "found"), Rule(1.0)))
-    >>> chart.names
-    ['found']
     """
 
     x: Axis
@@ -194,16 +160,11 @@ class Chart:
 
     @property
     def names(self) -> list[str]:
-        """The entries of the legend."""
         named = (one.name for one in self.series if not isinstance(one, Tiles))
         return list(dict.fromkeys(name for name in named if name))
 
 
 def names_axis(names: Sequence[str], quantity: str = "", headings: Sequence[float] = ()) -> Axis:
-    """Return an axis of names, the first at the top.
-
-    >>> names_axis(["tea", "milk"]).limits
-    (1.6, -0.6)
-    """
+    """Return an axis of names, the first at the top."""
     ticks = {float(place): name for place, name in enumerate(names)}
     return Axis(quantity, ticks=ticks, limits=(len(names) - 0.4, -0.6), headings=tuple(headings))

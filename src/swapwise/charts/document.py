@@ -191,12 +191,6 @@ _POLICY = f"default-src 'none'; script-src {_fingerprint(_SCRIPT)}; style-src {_
 
 
 def document(title: str, body: str) -> str:
-    """Return a whole page.
-
-    >>> page = document("Tea & cake", "<p>Hello</p>")
-    >>> "<title>Tea &amp; cake</title>" in page, "http-equiv" in page
-    (True, True)
-    """
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -218,23 +212,16 @@ def document(title: str, body: str) -> str:
 
 
 def section(name: str, heading: str, content: str) -> str:
-    """Return a part of a page with a heading; ``content`` is HTML.
-
-    >>> section("why", "Why", "<p>Because.</p>").startswith('<section id="why"')
-    True
-    """
+    """Return a part of a page with a heading; ``content`` is HTML."""
     title = f'<h2 id="{name}-heading">{heading}</h2>'
     return f'<section id="{name}" aria-labelledby="{name}-heading">{title}\n{content}\n</section>'
 
 
 def table(head: Sequence[str], lines: Iterable[Sequence[str]], kind: str, caption: str = "") -> str:
-    """Return a table whose first column names its rows; all else is a number in tables of numbers.
+    """Return a table whose first column names its rows; in tables of ``numbers``, all else is a number.
 
     In tables of ``numbers named`` the second column has names too. There, and in the first column of
     ``numbers long``, names may take several lines; with ``wrapped``, so may those at the top.
-
-    >>> "<td>&lt;b&gt;</td>" in table(["what", "value"], [["name", "<b>"]], "asked")
-    True
     """
     side = ' class="number"' if "numbers" in kind.split() else ""
     first, *others = (text(name) for name in head)
@@ -246,7 +233,7 @@ def table(head: Sequence[str], lines: Iterable[Sequence[str]], kind: str, captio
         for name, *rest in lines
     )
     title = f"<caption>{text(caption)}</caption>" if caption else ""
-    # What scrolls sideways must be reachable by those who have no mouse.
+    # Tables that scroll sideways must be reachable by keyboard.
     return (
         f'<div class="wide" tabindex="0"><table class="{kind}">{title}<thead><tr>{heads}</tr></thead>'
         f"<tbody>{filled}</tbody></table></div>"
@@ -254,9 +241,5 @@ def table(head: Sequence[str], lines: Iterable[Sequence[str]], kind: str, captio
 
 
 def text(value: object) -> str:
-    """Return what shows the value in HTML, whatever it is made of.
-
-    >>> text("<script>")
-    '&lt;script&gt;'
-    """
+    """Return a value as text that is safe in HTML."""
     return escape(str(value))

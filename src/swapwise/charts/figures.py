@@ -31,13 +31,6 @@ _POINTS = 0.6
 
 
 def draw(chart: Chart, axes: Axes) -> Axes:
-    """Draw a chart into axes, and return them.
-
-    >>> from matplotlib.figure import Figure
-    >>> chart = Chart(Axis("size"), Axis("R²"), (Curve([1, 2], [0.5, 0.75], "found"),))
-    >>> draw(chart, Figure().subplots()).get_ylabel()
-    'R²'
-    """
     for rank, one in enumerate(chart.series):
         _draw_one(axes, one, 2 + 0.01 * rank)
     _set_axis(axes, chart.x, "x")
@@ -77,7 +70,7 @@ def _set_axis(axes: Axes, axis: Axis, side: str) -> None:
 
 
 def _write_legend(axes: Axes, chart: Chart) -> None:
-    """Write every name once; rows have their legend above them, as it would hide some."""
+    """Write every name once; charts of rows have the legend above them, where it hides none."""
     handles, names = axes.get_legend_handles_labels()
     once = dict(zip(names, handles, strict=True))
     where: dict[str, Any] = {}

@@ -8,13 +8,7 @@ import pandas as pd
 
 
 def require_columns(frame: pd.DataFrame, name: str, columns: Sequence[str], made_by: str) -> None:
-    """Raise an error that says what is wrong, unless it is a frame with these columns and a row.
-
-    >>> require_columns(pd.DataFrame({"size": [1]}), "frame", ["size", "value"], "quality_over_sizes")
-    Traceback (most recent call last):
-    ...
-    ValueError: frame must have the columns size, value, as returned by quality_over_sizes; value is missing
-    """
+    """Require a frame that has these columns and a row."""
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"{name} must be a pandas.DataFrame, as returned by {made_by}, got {frame!r}")
     missing = [column for column in columns if column not in frame.columns]

@@ -1,4 +1,4 @@
-"""From values to places on a page: the range of an axis, its ticks, and what is written at them."""
+"""From values to places on a page: the range of an axis, its ticks and their labels."""
 
 from __future__ import annotations
 
@@ -22,12 +22,7 @@ _ROOM = 0.05
 
 
 class Scale:
-    """Where values are on an axis, from 0 to 1.
-
-    >>> scale = Scale(Axis("size"), [1.0, 3.0])
-    >>> scale.at([1.0, 2.0]).round(3).tolist(), [label for _, label in scale.ticks()]
-    ([0.045, 0.5], ['1.0', '1.5', '2.0', '2.5', '3.0'])
-    """
+    """Places of values on an axis, from 0 to 1."""
 
     def __init__(self, axis: Axis, values: Iterable[float]) -> None:
         self.axis = axis
@@ -35,7 +30,7 @@ class Scale:
         self.ends = (log10(low), log10(high)) if axis.log else (low, high)
 
     def at(self, values: Any) -> FloatArray:
-        """Return where values are; NaN for those that have no place."""
+        """Return the places of values; NaN for those that have none."""
         given = np.asarray(values, dtype=np.float64)
         given = np.where(np.abs(given) < _BEYOND, given, np.nan)
         if self.axis.log:
@@ -45,22 +40,21 @@ class Scale:
         return places
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return places and labels of the ticks that are in view."""
         if not self.axis.visible:
             return []
         if self.axis.ticks is not None:
-            told = self.axis.ticks
+            labels = self.axis.ticks
         elif self.axis.log:
-            told = {value: f"{value:g}" for value in _powers(*sorted(self.ends))}
+            labels = {value: f"{value:g}" for value in _powers(*sorted(self.ends))}
         else:
             low, high = sorted(self.ends)
-            told = _round_numbers(low, high, self.axis.integers)
-        placed = zip(self.at(list(told)).tolist(), told.values(), strict=True)
+            labels = _round_numbers(low, high, self.axis.integers)
+        placed = zip(self.at(list(labels)).tolist(), labels.values(), strict=True)
         return [(place, label) for place, label in placed if -1e-9 <= place <= 1 + 1e-9]
 
 
 def scales_of(chart: Chart) -> tuple[Scale, Scale]:
-    """Return the scales of a chart, which hold all that is drawn unless its axes say what to show."""
+    """Return the scales of a chart, which cover all series unless its axes have limits."""
     across, upwards = [], []
     for x, y in _extents(chart):
         across += [float(value) for value in x if abs(value) < _BEYOND]
@@ -89,7 +83,6 @@ def _extents(chart: Chart) -> Iterator[tuple[Iterable[float], Iterable[float]]]:
 
 
 def _limits(axis: Axis, values: FloatArray) -> tuple[float, float]:
-    """Return the ends of an axis that shows some values, and 0 if it has a line there."""
     if axis.log:
         values = values[values > 0]
         low, high = (float(values.min()), float(values.max())) if len(values) else (1.0, 10.0)
@@ -102,7 +95,7 @@ def _limits(axis: Axis, values: FloatArray) -> tuple[float, float]:
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """Return powers of ten between two exponents, and what is between them if they are few."""
+    """Return powers of ten between two exponents, with 2 and 5 times these if they are few."""
     powers = [10.0**power for power in range(ceil(low - 1e-9), floor(high + 1e-9) + 1)]
     if len(powers) >= 3:
         step = ceil(len(powers) / (_MOST_TICKS + 1))

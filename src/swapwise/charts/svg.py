@@ -1,7 +1,7 @@
 """Charts drawn as SVG for pages: as wide as there is room, with letters and markers of one size.
 
 Everything is placed by percentages, so that no script has to draw. A script adds what a pointer or the arrow
-keys ask for: what a mark says of itself (``data-t``), and series to be hidden (``data-s``).
+keys ask for: the text of a mark (``data-t``), and series to be hidden (``data-s``).
 """
 
 from __future__ import annotations
@@ -48,11 +48,6 @@ _LEAST, _MIDDLE, _MOST = np.array([[240, 162, 122], [247, 247, 247], [111, 179, 
 
 
 def definitions() -> str:
-    """Return what charts refer to, which a page needs once.
-
-    >>> '<path id="m-square"' in definitions()
-    True
-    """
     paths = "".join(f'<path id="m-{name}" d="{shape}"/>' for name, shape in _MARKERS.items())
     lines = f'<path d="M-2 2l4-4M0 8l8-8M6 10l4-4" stroke="{GREY}" stroke-width="2"/>'
     stripes = f'<pattern id="stripes" width="8" height="8" patternUnits="userSpaceOnUse">{lines}</pattern>'
@@ -60,13 +55,7 @@ def definitions() -> str:
 
 
 def drawn(chart: Chart, label: str, described_by: str = "") -> str:
-    """Return a chart as HTML: its legend, and the drawing, which is one stop of the tab key.
-
-    >>> from swapwise.charts.chart import Axis
-    >>> page = drawn(Chart(Axis("size"), Axis("R²"), (Curve([1, 2], [0.5, 1.0], "<b>"),)), "R² over size")
-    >>> '<button type="button" aria-pressed="true" data-s="0">' in page, "&lt;b&gt;" in page
-    (True, True)
-    """
+    """Return a chart as HTML: its legend, and the drawing, which is one stop of the tab key."""
     across, upwards = scales_of(chart)
     rows, columns = upwards.ticks(), across.ticks()
     letters = max((len(line) for _, text in rows for line in text.split("\n")), default=0)
@@ -81,52 +70,46 @@ def drawn(chart: Chart, label: str, described_by: str = "") -> str:
 
 
 def framed(legend: str, picture: str, label: str, described_by: str = "") -> str:
-    """Return a drawing with its legend above it, and a name for those who do not see it."""
+    """Return a drawing with its legend above it; ``label`` names it for screen readers."""
     about = f' aria-describedby="{escape(described_by)}"' if described_by else ""
-    told = f'tabindex="0" role="group" aria-roledescription="chart" aria-label="{escape(label)}"{about}'
-    return f'<div class="chart">{legend}<div class="plot" {told}>{picture}</div></div>'
+    attributes = f'tabindex="0" role="group" aria-roledescription="chart" aria-label="{escape(label)}"{about}'
+    return f'<div class="chart">{legend}<div class="plot" {attributes}>{picture}</div></div>'
 
 
 def legend_of(entries: Iterable[tuple[str, str, int]]) -> str:
-    """Return a legend: names, drawings of 24 by 14 pixels, and the numbers of series that buttons hide.
+    """Return a legend from names, drawings of 24 by 14 pixels, and numbers of series that buttons hide.
 
-    An entry with a negative number says what something means, and is no button.
+    An entry with a negative number has no button.
     """
-    said = []
+    parts = []
     for name, drawing, number in entries:
         sample = f'<svg width="24" height="14" aria-hidden="true">{drawing}</svg>{escape(name)}'
-        told = f'<button type="button" aria-pressed="true" data-s="{number}">{sample}</button>'
-        said.append(told if number >= 0 else f"<span>{sample}</span>")
-    return f'<div class="legend">{"".join(said)}</div>' if said else ""
+        button = f'<button type="button" aria-pressed="true" data-s="{number}">{sample}</button>'
+        parts.append(button if number >= 0 else f"<span>{sample}</span>")
+    return f'<div class="legend">{"".join(parts)}</div>' if parts else ""
 
 
 def percent(share: float) -> str:
-    """Return a share in per cent, as short as pixels allow.
-
-    >>> percent(0.5), percent(1 / 3)
-    ('50%', '33.33%')
-    """
     return f"{100 * share:.2f}".rstrip("0").rstrip(".") + "%"
 
 
 def _axes(chart: Chart, across: Scale, upwards: Scale) -> str:
-    """Return ticks and the lines of the grid; an axis of names has none."""
     columns, rows = across.ticks(), upwards.ticks()
-    said: list[str] = []
+    parts: list[str] = []
     headings = {float(place) for place in upwards.at(chart.y.headings)}
     for place, text in columns:
         at = percent(place)
         if chart.x.ticks is None:
-            said.append(f'<line class="grid" x1="{at}" x2="{at}" y2="100%"/>')
-        said.append(f'<text x="{at}" y="100%" dy="1.3em" text-anchor="middle">{escape(text)}</text>')
+            parts.append(f'<line class="grid" x1="{at}" x2="{at}" y2="100%"/>')
+        parts.append(f'<text x="{at}" y="100%" dy="1.3em" text-anchor="middle">{escape(text)}</text>')
     for place, text in rows:
         at = percent(1 - place)
         if chart.y.ticks is None:
-            said.append(f'<line class="grid" x2="100%" y1="{at}" y2="{at}"/>')
-        said.append(_row_name(text, at, is_heading=place in headings))
-    said.append('<line class="axis" x2="100%" y1="100%" y2="100%"/>')
-    said.append('<line class="axis" y2="100%"/>' if rows and chart.y.ticks is None else "")
-    return "".join(said)
+            parts.append(f'<line class="grid" x2="100%" y1="{at}" y2="{at}"/>')
+        parts.append(_row_name(text, at, is_heading=place in headings))
+    parts.append('<line class="axis" x2="100%" y1="100%" y2="100%"/>')
+    parts.append('<line class="axis" y2="100%"/>' if rows and chart.y.ticks is None else "")
+    return "".join(parts)
 
 
 def _row_name(text: str, at: str, is_heading: bool) -> str:
@@ -143,18 +126,19 @@ def _row_name(text: str, at: str, is_heading: bool) -> str:
 
 
 def _series(chart: Chart, across: Scale, upwards: Scale) -> list[str]:
-    """Return all series, those that a button hides together with its number."""
     number = {name: rank for rank, name in enumerate(chart.names)}
-    said = []
+    parts = []
     for scale, line in ((across, 'x1="{0}" x2="{0}" y2="100%"'), (upwards, 'x2="100%" y1="{0}" y2="{0}"')):
         if scale.axis.zero:
             zero = float(scale.at(0.0))
-            said.append(f'<line class="axis" {line.format(percent(zero if scale is across else 1 - zero))}/>')
+            parts.append(
+                f'<line class="axis" {line.format(percent(zero if scale is across else 1 - zero))}/>'
+            )
     for one in chart.series:
         drawing = _one(one, across, upwards)
         name = "" if isinstance(one, Tiles) else one.name
-        said.append(f'<g data-s="{number[name]}">{drawing}</g>' if name else f"<g>{drawing}</g>")
-    return said
+        parts.append(f'<g data-s="{number[name]}">{drawing}</g>' if name else f"<g>{drawing}</g>")
+    return parts
 
 
 def _one(one: Series, across: Scale, upwards: Scale) -> str:
@@ -177,15 +161,14 @@ def _scaled(paths: Iterable[str]) -> str:
 
 
 def _path(x: FloatArray, y: FloatArray, steps: bool = False) -> str:
-    """Return the line through places, with gaps where there are none."""
-    said, pen_up = [], True
+    parts, pen_up = [], True
     for a, b in zip((1000 * x).tolist(), (1000 * y).tolist(), strict=True):
         if not (np.isfinite(a) and np.isfinite(b)):
             pen_up = True
             continue
-        said.append(f"M{a:.5g} {b:.5g}" if pen_up else f"{f'H{a:.5g}' if steps else ''}L{a:.5g} {b:.5g}")
+        parts.append(f"M{a:.5g} {b:.5g}" if pen_up else f"{f'H{a:.5g}' if steps else ''}L{a:.5g} {b:.5g}")
         pen_up = False
-    return "".join(said)
+    return "".join(parts)
 
 
 def _line_look(colour: str, width: float, dash: Dash) -> str:
@@ -206,18 +189,18 @@ def _curve(one: Curve, x: FloatArray, y: FloatArray, upwards: Scale) -> str:
 
 
 def _marks(one: Curve, x: FloatArray, y: FloatArray) -> str:
-    """Return a mark per point in view; where a line has hover texts but no markers, marks are not seen."""
+    """Return a mark per point in view; a line with hover texts but no markers has invisible marks."""
     marks = []
     for place, (a, b) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
         if not (-0.02 <= a <= 1.02 and -0.02 <= b <= 1.02):
             continue
-        says = f' data-t="{escape(one.hover[place])}"' if place < len(one.hover) else ""
+        hover = f' data-t="{escape(one.hover[place])}"' if place < len(one.hover) else ""
         pale = "" if one.opacity is None else f' opacity="{one.opacity[place]:.2f}"'
         at = percent(a), percent(b)
         if one.marker in (None, "circle"):
-            marks.append(f'<circle cx="{at[0]}" cy="{at[1]}" r="{one.size / 2:g}"{pale}{says}/>')
+            marks.append(f'<circle cx="{at[0]}" cy="{at[1]}" r="{one.size / 2:g}"{pale}{hover}/>')
         else:
-            marks.append(f'<use href="#m-{one.marker}" x="{at[0]}" y="{at[1]}"{pale}{says}/>')
+            marks.append(f'<use href="#m-{one.marker}" x="{at[0]}" y="{at[1]}"{pale}{hover}/>')
     return f"<g {_mark_look(one)}>{''.join(marks)}</g>"
 
 
@@ -239,7 +222,7 @@ def _band(one: Band, across: Scale, upwards: Scale) -> str:
 
 
 def _bars(one: Bars, across: Scale, upwards: Scale) -> str:
-    said = []
+    parts = []
     for place, (at, begin, end) in enumerate(zip(one.at, one.begin, one.end, strict=True)):
         sides = [at - _THICKNESS / 2, at + _THICKNESS / 2]
         if not np.isfinite([at, begin, end]).all():
@@ -249,10 +232,10 @@ def _bars(one: Bars, across: Scale, upwards: Scale) -> str:
         top, bottom = np.clip(np.sort(1 - upwards.at(y)), 0, 1).tolist()
         box = f'x="{percent(left)}" y="{percent(top)}" width="{percent(right - left)}"'
         box += f' height="{percent(bottom - top)}"'
-        says = f' data-t="{escape(one.hover[place])}"' if place < len(one.hover) else ""
-        said.append(f'<rect {box} fill="{one.colour}"{says}/>')
-        said.append(f'<rect {box} fill="url(#stripes)" pointer-events="none"/>' if one.striped else "")
-    return "".join(said)
+        hover = f' data-t="{escape(one.hover[place])}"' if place < len(one.hover) else ""
+        parts.append(f'<rect {box} fill="{one.colour}"{hover}/>')
+        parts.append(f'<rect {box} fill="url(#stripes)" pointer-events="none"/>' if one.striped else "")
+    return "".join(parts)
 
 
 def _intervals(one: Intervals, across: Scale, upwards: Scale) -> str:
@@ -274,7 +257,7 @@ def _tiles(one: Tiles, across: Scale, upwards: Scale) -> str:
     side = len(one.values)
     edges = np.arange(side + 1) - 0.5
     x, y = across.at(edges), 1 - upwards.at(edges)
-    said = []
+    parts = []
     for row, line in enumerate(one.values):
         for column, value in enumerate(line):
             if not np.isfinite(value):
@@ -284,12 +267,12 @@ def _tiles(one: Tiles, across: Scale, upwards: Scale) -> str:
             box = (
                 f'x="{percent(left)}" y="{percent(top)}" width="{percent(width)}" height="{percent(height)}"'
             )
-            says = f'data-t="{escape(one.hover[row][column])}"'
-            said.append(f'<rect {box} fill="{_shade(value)}" {says}/>')
+            hover = f'data-t="{escape(one.hover[row][column])}"'
+            parts.append(f'<rect {box} fill="{_shade(value)}" {hover}/>')
             if one.written:
                 middle = f'x="{percent(left + width / 2)}" y="{percent(top + height / 2)}" dy="0.35em"'
-                said.append(f'<text class="in" {middle} text-anchor="middle">{value:.2f}</text>')
-    return "".join(said)
+                parts.append(f'<text class="in" {middle} text-anchor="middle">{value:.2f}</text>')
+    return "".join(parts)
 
 
 def _shade(value: float) -> str:
@@ -298,7 +281,6 @@ def _shade(value: float) -> str:
 
 
 def _legend(chart: Chart) -> str:
-    """Return the names of series, each with all that bears it."""
     of_name: dict[str, list[Series]] = {name: [] for name in chart.names}
     for one in chart.series:
         if not isinstance(one, Tiles) and one.name:
@@ -331,11 +313,7 @@ def _sample(one: Series) -> str:
 
 
 def in_lines(name: str, longest: int = LONGEST) -> str:
-    """Return a name in at most two lines, broken where a word ends if it can be; beyond, its middle is lost.
-
-    >>> in_lines("mean radius"), in_lines("satisfaction with life – number of friends")
-    ('mean radius', 'satisfaction with life –\\nnumber of friends')
-    """
+    """Return a name in at most two lines, broken between words if possible; longer ones lose their middle."""
     if len(name) <= longest:
         return name
     if len(name) > 2 * longest:
@@ -347,19 +325,10 @@ def in_lines(name: str, longest: int = LONGEST) -> str:
 
 
 def shortened(name: str, longest: int) -> str:
-    """Return a name of at most this many letters, without its middle: many differ in their last letters.
-
-    >>> shortened("temperature", 7)
-    'tem…ure'
-    """
+    """Return a name without its middle if it is too long: many names differ in their last letters."""
     half = (longest - 1) // 2
     return name if len(name) <= longest else f"{name[:half]}…{name[-half:]}"
 
 
 def row_height(names: Sequence[str]) -> int:
-    """Return how many pixels a row needs that bears one of these names.
-
-    >>> row_height(["tea"]), row_height(["tea\\nwith milk"])
-    (24, 34)
-    """
     return 34 if any("\n" in name for name in names) else 24

@@ -13,11 +13,7 @@ _HOMES = {
     "case_dropping": "stability.case_dropping",
     "centralities": "stability.centrality",
     "compare_graphs": "stability.comparison",
-    "plot_case_dropping": "pictures.stability",
     "plot_centrality": "pictures.stability",
-    "plot_comparison": "pictures.stability",
-    "plot_differences": "pictures.stability",
-    "plot_edge_intervals": "pictures.stability",
 }
 
 __getattr__ = lazily(__name__, _HOMES)

@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from swapwise.app.report import graph_layout
-from swapwise.graphs.pictures.labels import Picture, chosen_sides, covered_length, offsets
+from swapwise.graphs.pictures import layout as graph_layout
+from swapwise.graphs.pictures.labels import Obstacles, chosen_sides, covered_length, offsets
 from swapwise.graphs.pictures.layout import layout
 from swapwise.graphs.pictures.untangle import clutter, untangled
 
@@ -172,13 +172,13 @@ class TestSides:
         np.testing.assert_allclose(middles[1:] - nodes[1:], [[-27.0, 0.0], [-27.0, 0.0]])
 
     def middles(self, nodes, frame, sizes):
-        picture = Picture(nodes, np.full(3, 4.0), np.zeros((0, 2, 2)), np.zeros(0), frame)
+        picture = Obstacles(nodes, np.full(3, 4.0), np.zeros((0, 2, 2)), np.zeros(0), frame)
         return nodes + offsets(sizes, picture.radius)[np.arange(3), chosen_sides(picture, sizes)]
 
     def test_off_edges_and_within_the_frame(self):
         nodes = np.array([[50.0, 50.0]])
         spokes = [[[50.0, 50.0], [50.0 + x, 50.0 + y]] for x, y in ((0, 50), (0, -50), (-50, 0), (-40, 40))]
-        picture = Picture(
+        picture = Obstacles(
             nodes, np.array([4.0]), np.array(spokes), np.ones(4), np.array([0.0, 0.0, 100.0, 100.0])
         )
         size = np.array([[30.0, 10.0]])

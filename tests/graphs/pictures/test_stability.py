@@ -42,7 +42,7 @@ def drawn(axes):
 
 def test_edges_are_sorted_by_weight_with_intervals_and_frequencies():
     boot = bootstrap(names=NAMES)
-    axes = sw.graphs.plot_edge_intervals(boot, least=0.0)
+    axes = boot.plot(least=0.0)
     edges = boot.edges.sort_values(["weight", "mean"], ascending=False)
     np.testing.assert_allclose(drawn(axes)["sample"].get_xdata(), edges["weight"])
     np.testing.assert_allclose(drawn(axes)["bootstrap mean"].get_xdata(), edges["mean"])
@@ -55,21 +55,21 @@ def test_edges_are_sorted_by_weight_with_intervals_and_frequencies():
 
 def test_pairs_that_are_rarely_edges_are_left_out():
     boot = sw.graphs.GraphBootstrap(list("abc"), np.zeros(3), np.array([[1.0, 0, 0]] + [[0.5, 0.2, 0]] * 30))
-    assert words(sw.graphs.plot_edge_intervals(boot).get_yticklabels()) == ["a – b", "a – c"]
-    assert words(sw.graphs.plot_edge_intervals(boot, least=0.99).get_yticklabels()) == ["a – b"]
-    axes = sw.graphs.plot_edge_intervals(boot, top=1)
+    assert words(boot.plot().get_yticklabels()) == ["a – b", "a – c"]
+    assert words(boot.plot(least=0.99).get_yticklabels()) == ["a – b"]
+    axes = boot.plot(top=1)
     assert words(axes.get_yticklabels()) == ["a – b"]
     assert "2 pairs" in axes.get_xlabel()
 
 
 def test_centralities_are_sorted():
     boot = bootstrap()
-    axes = sw.graphs.plot_centrality(boot, measure="expected_influence")
+    axes = boot.plot("expected_influence")
     values = boot.centralities.query("measure == 'expected_influence'")["value"]
     np.testing.assert_allclose(drawn(axes)["sample"].get_xdata(), sorted(values, reverse=True))
     assert axes.get_xlabel() == "expected influence"
-    with pytest.raises(ValueError, match="measure must be one of strength"):
-        sw.graphs.plot_centrality(boot, measure="eigenvector")
+    with pytest.raises(ValueError, match="of must be 'edges' or one of strength"):
+        boot.plot("eigenvector")
 
 
 def test_centralities_of_a_fitted_graph_have_no_intervals():
@@ -78,12 +78,16 @@ def test_centralities_of_a_fitted_graph_have_no_intervals():
     expected = sw.graphs.centralities(model)["degree"].sort_values(ascending=False)
     np.testing.assert_array_equal(drawn(axes)["sample"].get_xdata(), expected)
     assert axes.get_xlabel() == "degree"
+    with pytest.raises(ValueError, match="measure must be one of strength"):
+        sw.graphs.plot_centrality(model, "eigenvector")
+    with pytest.raises(TypeError, match="model must be a fitted graph estimator"):
+        sw.graphs.plot_centrality("model")
 
 
 @pytest.mark.parametrize("of", ["edges", "strength"])
 def test_tiles_are_differences(of):
     boot = bootstrap(6)
-    axes = sw.graphs.plot_differences(boot, of=of)
+    axes = boot.plot(of, differences=True)
     frame = boot.differences(of)
     shown = axes.images[0].get_array()
     off = ~np.eye(len(frame), dtype=bool)
@@ -100,7 +104,7 @@ def test_lines_of_case_dropping():
     sample = rng.standard_normal(6)
     weights = sample + 0.5 * rng.standard_normal((40, 6))
     cases = sw.graphs.CaseDropping(list("abcd"), sample, np.resize([0.75, 0.25], 40), weights)
-    axes = sw.graphs.plot_case_dropping(cases, measures=["edges", "degree"])
+    axes = cases.plot(measures=["edges", "degree"])
     line = drawn(axes)[f"edges (CS {cases.coefficients['edges']:.2f})"]
     np.testing.assert_allclose(line.get_xdata(), [25, 75])
     np.testing.assert_allclose(line.get_ydata(), cases.summary.query("measure == 'edges'")["mean"])
@@ -108,7 +112,7 @@ def test_lines_of_case_dropping():
     assert legend[0] == f"edges (CS {cases.coefficients['edges']:.2f})"
     assert legend[1] == "degree (does not vary)"
     with pytest.raises(ValueError, match="measures must be one of edges, strength"):
-        sw.graphs.plot_case_dropping(cases, measures=["nodes"])
+        cases.plot(measures=["nodes"])
 
 
 def test_the_comparison_shows_the_largest_differences_first():
@@ -117,7 +121,7 @@ def test_the_comparison_shows_the_largest_differences_first():
     comparison = sw.graphs.GraphComparison(
         list("abcde"), first, second, 0.3 * rng.standard_normal((99, 2, 10))
     )
-    axes = sw.graphs.plot_comparison(comparison, top=4)
+    axes = comparison.plot(top=4)
     order = np.argsort(-np.abs(first - second))[:4]
     np.testing.assert_allclose(drawn(axes)["first group"].get_xdata(), first[order])
     np.testing.assert_allclose(drawn(axes)["second group"].get_xdata(), second[order])
@@ -135,14 +139,14 @@ def test_graphs_without_edges(n_vertices):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         axes = [
-            sw.graphs.plot_edge_intervals(boot),
-            sw.graphs.plot_differences(boot),
-            sw.graphs.plot_comparison(comparison),
+            boot.plot(),
+            boot.plot(differences=True),
+            comparison.plot(),
         ]
         axes += [
-            sw.graphs.plot_centrality(boot),
-            sw.graphs.plot_differences(boot, of="degree"),
-            sw.graphs.plot_case_dropping(cases),
+            boot.plot("strength"),
+            boot.plot("degree", differences=True),
+            cases.plot(),
         ]
         for each in axes:
             each.figure.canvas.draw()
@@ -151,24 +155,9 @@ def test_graphs_without_edges(n_vertices):
 
 def test_large_graphs_and_axes_of_others():
     boot = bootstrap(25, density=1.0)
-    assert len(sw.graphs.plot_edge_intervals(boot).get_yticks()) == 200
-    axes = sw.graphs.plot_differences(boot)
+    assert len(boot.plot().get_yticks()) == 200
+    axes = boot.plot(differences=True)
     assert len(axes.get_yticks()) == 120
     assert "180 smallest left out" in axes.get_xlabel()
     _, own = plt.subplots()
-    assert sw.graphs.plot_centrality(boot, ax=own) is own
-
-
-@pytest.mark.parametrize(
-    "plot",
-    [
-        sw.graphs.plot_edge_intervals,
-        sw.graphs.plot_centrality,
-        sw.graphs.plot_differences,
-        sw.graphs.plot_case_dropping,
-        sw.graphs.plot_comparison,
-    ],
-)
-def test_other_things_are_refused(plot):
-    with pytest.raises(TypeError, match=r"must be a \w+, as returned by"):
-        plot("boot")
+    assert boot.plot("strength", ax=own) is own

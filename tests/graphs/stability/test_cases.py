@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from swapwise.graphs.stability.cases import Cases
+from swapwise.graphs.stability.cases import CaseCounts
 
 
 def test_counts_are_resampled_as_if_rows_were_repeated():
     counts = np.array([4, 0, 1, 5])
-    drawn = np.array([Cases.read(counts, 4).resampled(seed)[0] for seed in range(2000)])
+    drawn = np.array([CaseCounts.read(counts, 4).resampled(seed)[0] for seed in range(2000)])
     assert (drawn.sum(axis=1) == 10).all()
     rng = np.random.default_rng(0)
     rows = np.repeat(np.arange(4), counts)
@@ -19,7 +19,7 @@ def test_counts_are_resampled_as_if_rows_were_repeated():
 
 def test_other_weights_stay_with_their_rows():
     weight = np.array([0.5, 0.0, 2.0, 1.5])
-    cases = Cases.read(weight, 4)
+    cases = CaseCounts.read(weight, 4)
     assert cases.total == 3
     np.testing.assert_array_equal(cases.weight, weight)
     (drawn,) = cases.resampled(3)
@@ -29,7 +29,7 @@ def test_other_weights_stay_with_their_rows():
 
 @pytest.mark.parametrize("weight", [None, [2, 0, 3, 1], [0.5, 0.0, 1.5, 2.0]])
 def test_subsets_and_splits_keep_what_is_there(weight):
-    cases = Cases.read(weight, 4)
+    cases = CaseCounts.read(weight, 4)
     for seed in range(20):
         (kept,) = cases.subset(seed, 2)
         assert (kept <= cases.counts).all()
@@ -42,4 +42,4 @@ def test_subsets_and_splits_keep_what_is_there(weight):
 @pytest.mark.parametrize("weight", [[1, 2], [1, -1, 1, 1], [0, 0, 0, 0], [1, np.nan, 1, 1]])
 def test_wrong_weights_are_refused(weight):
     with pytest.raises(ValueError, match="sample_weight must"):
-        Cases.read(weight, 4)
+        CaseCounts.read(weight, 4)

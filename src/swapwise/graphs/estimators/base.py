@@ -12,28 +12,23 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from swapwise.certify.certificate import Certificate
 from swapwise.certify.certify import certify
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_real
 from swapwise.constraints.base import Constraint
-from swapwise.estimators.base import warn_if_cut_short
+from swapwise.estimators.base import planned, searched, warn_if_cut_short
 from swapwise.estimators.kept_data import without_large_data
 from swapwise.files import write_atomically
+from swapwise.graphs.estimators.parameters import GraphParameters, StartParameters
 from swapwise.graphs.estimators.vertices import Vertices, degree_limits, symmetric_matrix
+from swapwise.graphs.pictures.words import counted
 from swapwise.search.result import SearchResult
-from swapwise.search.rules import Pivot
 
 
 class GraphSample(NamedTuple):
-    """The rows that count, how much each does if they differ, and the same with nothing missing, if known.
-
-    >>> GraphSample.read(np.array([[1.0], [2.0], [np.nan], [3.0]]), np.array([2.0, 0.0, 1.0, 2.0]))
-    GraphSample(values=array([[1.],
-           [3.]]), weight=array([2., 2.]), completed=None, rows=array([0, 3]))
-    """
+    """Rows that count, their weights if these differ, and the completed rows, if known."""
 
     values: Any
     weight: Any
@@ -43,7 +38,7 @@ class GraphSample(NamedTuple):
 
     @classmethod
     def read(cls, values: FloatArray, weight: FloatArray | None) -> Self:
-        """Return the rows with a weight of which not everything is missing: no others are samples."""
+        """Return the rows of positive weight in which something was observed."""
         counts = ~np.isnan(values).all(axis=1)
         if weight is not None:
             counts &= weight > 0
@@ -55,7 +50,7 @@ class GraphSample(NamedTuple):
         return cls(values[rows], None if weight is None else weight[rows], None, rows)
 
     def weighted(self, weight: FloatArray) -> Self:
-        """Return the rows that have one of these weights, which are those of all rows."""
+        """Return the rows of positive weight, given new weights of all rows."""
         rows = np.flatnonzero(weight)
         completed = None if self.completed is None else self.completed[rows]
         return type(self)(self.values[rows], weight[rows], completed, self.rows[rows])
@@ -68,13 +63,7 @@ class GraphSample(NamedTuple):
 
     @property
     def size(self) -> float:
-        """The number of samples: the sum of counts; of other weights, Kish's ``(Σw)²/Σw²``.
-
-        >>> GraphSample(np.zeros((2, 1)), np.array([3.0, 1.0])).size
-        4.0
-        >>> GraphSample(np.zeros((2, 1)), np.array([0.3, 0.1])).size
-        1.6
-        """
+        """The number of samples: the sum of counts; of other weights, Kish's ``(Σw)²/Σw²``."""
         if self.weight is None:
             return float(len(self.values))
         if self.weights_are_counts:
@@ -83,32 +72,22 @@ class GraphSample(NamedTuple):
         return round(float(relative.sum() ** 2 / (relative**2).sum()), 9)
 
 
-class BaseGraph(BaseEstimator, ABC):
+class BaseGraph(GraphParameters, ABC):
     """An estimator of a graph whose vertices are the columns of the data.
 
-    A subclass reads data (``_read_data``), says what is maximised over sets of edges (``_objective``), and
-    keeps the numbers of the fit on a graph (``_install_fit``), among them ``adjacency_``.
+    A subclass reads data (``_read_data``), has an objective over sets of edges (``_objective``), and sets the
+    attributes of the fit on a graph (``_install_fit``), among them ``adjacency_``.
     """
-
-    max_degree: Any
-    max_edges: int | None
-    edges: Any
-    forced_edges: Any
-    threshold: float
-    method: str | Pivot
-    start: Any
-    q: int
-    n_restarts: int
-    max_iter: int | None
-    tol: float
-    time_limit: float | None
-    random_state: Any
-    progress: bool
 
     #: What the weight of an edge is called
     weight_is: str
     #: The weights of edges: symmetric, with zeros where there is no edge
     adjacency_: FloatArray
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     @abstractmethod
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
@@ -116,11 +95,11 @@ class BaseGraph(BaseEstimator, ABC):
 
     @abstractmethod
     def _objective(self, sample: Any) -> Any:
-        """Return what is maximised; its elements are edges."""
+        """Return the objective, whose elements are edges."""
 
     @abstractmethod
     def _install_fit(self, objective: Any, support: IndexArray) -> None:
-        """Keep the numbers of the fit on a graph: ``adjacency_``, and what else there is."""
+        """Set ``adjacency_`` and the other attributes of the fit on a graph."""
 
     def to_frame(self) -> pd.DataFrame:
         """Return the edges, strongest first: ``source``, ``target``, ``weight``."""
@@ -141,7 +120,7 @@ class BaseGraph(BaseEstimator, ABC):
         path : path of the file
             One file that opens without a network; it is written in whole or not at all.
         X : frame or array-like of shape (n_samples, n_features), optional
-            The training data, for the score and what is said of missing answers.
+            The training data, for the score and the notes on missing answers.
         **options :
             ``sample_weight`` (as given to fit), ``bootstrap`` (from :func:`swapwise.graphs.bootstrap_graph`),
             ``case_dropping`` (from :func:`swapwise.graphs.case_dropping`), ``certificate`` (from
@@ -159,30 +138,28 @@ class BaseGraph(BaseEstimator, ABC):
         True
         """
         check_is_fitted(self)
-        # Pages are a layer above, and loaded when they are first asked for.
+        # Pages are a layer above, and loaded on demand.
         page: str = import_module("swapwise.app.report.graph_page").graph_report(self, X, **options)
         write_atomically(Path(os.path.realpath(path)), page.encode())
 
     def summary(self) -> str:
-        """Return in a sentence what was chosen, by what, among which graphs, and how it hangs together."""
+        """Return in a sentence how many edges were chosen, by which criterion, among which graphs."""
         check_is_fitted(self)
         return f"{self.answer_in_words()}, {self.choice_in_words()}; {self.parts_in_words()}"
 
     def answer_in_words(self) -> str:
         """Return how many variables and edges there are."""
-        n_edges = len(self.support_)
-        n_variables = self.n_features_in_
-        return f"{n_variables} variable{'s' * (n_variables != 1)}, {n_edges} edge{'s' * (n_edges != 1)}"
+        return f"{counted(self.n_features_in_, 'variable')}, {counted(len(self.support_), 'edge')}"
 
     def choice_in_words(self) -> str:
-        """Return by what the edges were chosen, and among which graphs."""
+        """Return how the edges were chosen, and among which graphs."""
         return f"the best of {self._family_in_words()}"
 
     def _family_in_words(self) -> str:
         limits = sorted(set(self.limits_.tolist()))
-        words, n_forced = [], len(self.constraint_.forced)
-        if n_forced:
-            words.append(f"the {n_forced} forced edge{'s' * (n_forced != 1)}")
+        words = []
+        if len(self.constraint_.forced):
+            words.append(f"the {counted(len(self.constraint_.forced), 'forced edge')}")
         if limits and limits[0] < self.n_features_in_ - 1:
             most = str(limits[0]) if len(limits) == 1 else f"{limits[0]} to {limits[-1]}"
             words.append(f"at most {most} neighbour{'s' * (limits != [1])} per variable")
@@ -195,14 +172,14 @@ class BaseGraph(BaseEstimator, ABC):
     def weaker_in_words(self) -> str:
         """Return how many edges the threshold has left out; nothing if none."""
         n_weaker = len(self.result_.support) - len(self.support_)
-        return f"{n_weaker} edge{'s' * (n_weaker != 1)} that the threshold left out" if n_weaker else ""
+        return f"{counted(n_weaker, 'edge')} that the threshold left out" if n_weaker else ""
 
     def parts_in_words(self) -> str:
         """Return how many components the kept edges make, and how many variables have none."""
         parts = sum(len(part) > 1 for part in nx.connected_components(self.graph_))
         alone = nx.number_of_isolates(self.graph_)
-        components = f"{parts} component{'s' * (parts != 1)}" if parts or not alone else ""
-        isolated = f"{alone} variable{'s' * (alone != 1)} without an edge" if alone else ""
+        components = counted(parts, "component") if parts or not alone else ""
+        isolated = f"{counted(alone, 'variable')} without an edge" if alone else ""
         return ", ".join(filter(None, [components, isolated]))
 
     def certify(
@@ -216,7 +193,7 @@ class BaseGraph(BaseEstimator, ABC):
         """Prove how far from the best graph within the limits the fitted one can be.
 
         The best graph is the one with the largest likelihood of these data among all with as many edges and
-        neighbours as are allowed (and no more edges than were chosen, where their number was); the proof says
+        neighbours as are allowed (and no more edges than were chosen, if their number was); the proof says
         nothing about new data. Edges that ``threshold`` left out are still in it.
 
         Parameters
@@ -246,7 +223,7 @@ class BaseGraph(BaseEstimator, ABC):
         return certify(objective, self.constraint_, self.result_, time_limit=time_limit, **options)
 
     def _fitted_objective(self, sample: Any) -> Any:
-        """Return what the last search of fit maximised, from the same data."""
+        """Return the objective of the last search in fit, from the same data."""
         return self._objective(sample)
 
     def _vertices(self) -> Vertices:
@@ -257,7 +234,6 @@ class BaseGraph(BaseEstimator, ABC):
         return None if self.edges is None else self._vertices().pairs(self.edges)
 
     def _constraint(self, objective: Any) -> Constraint:
-        """Return the graphs that are allowed, once all that was asked for is checked."""
         vertices = self._vertices()
         self._threshold = as_real(self.threshold, "threshold")
         self.limits_ = np.array(vertices.limits(self.max_degree), dtype=np.intp)
@@ -273,7 +249,6 @@ class BaseGraph(BaseEstimator, ABC):
         return constraint
 
     def _forced(self, objective: Any) -> IndexArray:
-        """Return the elements of edges that are in every graph, or say why they cannot be."""
         if self.forced_edges is None:
             return np.empty(0, dtype=np.intp)
         vertices = self._vertices()
@@ -290,15 +265,9 @@ class BaseGraph(BaseEstimator, ABC):
             )
         return forced
 
-    def _start(self, objective: Any) -> Any:
-        """Return the name of the start, or the elements that its edges stand for."""
-        named = isinstance(self.start, str)
-        return self.start if named else self._vertices().elements(self.start, objective.edges)
-
     def _install(
         self, objective: Any, constraint: Constraint, result: SearchResult, frequency: FloatArray
     ) -> None:
-        """Make an answer that of the estimator."""
         self.constraint_, self.result_ = constraint, without_large_data(result)
         self.n_iter_ = max(1, result.n_iter)
         warn_if_cut_short([result.status], self.time_limit, self.max_iter, "result_.status")
@@ -309,7 +278,7 @@ class BaseGraph(BaseEstimator, ABC):
         self.graph_ = self._graph()
 
     def _install_above_threshold(self, objective: Any) -> IndexArray:
-        """Fit without edges that are weaker than the threshold, as often as it takes; return the others."""
+        """Refit without edges weaker than the threshold until there are none; return the others."""
         kept = self.result_.support
         forced = np.isin(kept, self.constraint_.forced)
         while True:
@@ -329,13 +298,27 @@ class BaseGraph(BaseEstimator, ABC):
         return graph
 
     def _attributes(self, vertex: int) -> dict[str, float]:
-        """Return the attributes of a node, such as its field."""
         return {}
 
     def _framed(self, drawn: NDArray[Any], dtypes: list[Any]) -> pd.DataFrame:
-        """Return samples as a frame with the names, and the types, of the columns of fit."""
         columns = [
             pd.Series(column, dtype=dtype)
             for column, dtype in zip(drawn.T, dtypes or [drawn.dtype] * drawn.shape[1], strict=True)
         ]
         return pd.concat(columns, axis=1).set_axis(self.feature_names_in_, axis=1)
+
+
+class GraphWithinLimits(StartParameters, BaseGraph):
+    """The best graph within given limits, found by a search from ``start``."""
+
+    def _start(self, objective: Any) -> Any:
+        named = isinstance(self.start, str)
+        return self.start if named else self._vertices().elements(self.start, objective.edges)
+
+    def _search(self, sample: GraphSample) -> Any:
+        objective = self._objective(sample)
+        constraint = self._constraint(objective)
+        plan = planned(self, objective, constraint, self._start(objective))
+        found = searched(self, objective, constraint, plan, progress=self.progress)
+        self._install(objective, constraint, *found)
+        return objective

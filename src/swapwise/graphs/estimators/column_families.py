@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray
-from swapwise.graphs.estimators.two_values import Coding, coding_of, require_observed
+from swapwise.graphs.estimators.two_values import SpinCoding, coding_of, require_observed
 from swapwise.graphs.estimators.vertices import Vertices
 from swapwise.graphs.mixed.columns import check_values
 from swapwise.graphs.mixed.families import FAMILIES
@@ -19,24 +19,14 @@ from swapwise.graphs.mixed.families import FAMILIES
 
 @dataclass(frozen=True, eq=False)
 class MixedCoding:
-    """The family of each column, and the two values of those that are binary.
-
-    >>> values = np.array([["no", 1.5], ["yes", 2.0], ["yes", 2.5]], dtype=object)
-    >>> coding = MixedCoding.read(values, Vertices(2), None)
-    >>> coding.families
-    ['binary', 'gaussian']
-    >>> coding.to_numbers(values, [0, 1])
-    array([[-1. ,  1.5],
-           [ 1. ,  2. ],
-           [ 1. ,  2.5]])
-    """
+    """The family of each column, and the two values of binary ones."""
 
     families: list[str]
-    pairs: Coding | None
+    pairs: SpinCoding | None
 
     @classmethod
     def read(cls, values: NDArray[Any], vertices: Vertices, given: Any, X: Any = None) -> Self:
-        """Return how columns are read: as they were said to be, or else by what they hold."""
+        """Return the families as given, or else by the values of the columns."""
         require_observed(values, vertices.nodes)
         named = _named_families(given, vertices)
         families = [
@@ -51,7 +41,7 @@ class MixedCoding:
         return cls(families, coding_of(values[:, binary], names, frame))
 
     def to_numbers(self, values: NDArray[Any], names: Sequence[Hashable]) -> FloatArray:
-        """Return spins for binary columns, and the numbers of others; NaN where they are missing."""
+        """Return spins for binary columns and the numbers of others, with NaN where they are missing."""
         numbers = np.empty(values.shape)
         binary = np.array([family == "binary" for family in self.families])
         if self.pairs is not None:
@@ -70,7 +60,6 @@ class MixedCoding:
 
 
 def _named_families(given: Any, vertices: Vertices) -> dict[int, str]:
-    """Return the families that were said, by column."""
     if given is None:
         return {}
     if isinstance(given, str):
@@ -95,15 +84,7 @@ def _observed(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def _guess(column: NDArray[Any], name: Hashable) -> str:
-    """Return the family of a column by its values, or ask for it.
-
-    >>> _guess(np.array([0.0, 1.0, np.nan]), "ill"), _guess(np.array([0.5, 1.5, 2.0]), "height")
-    ('binary', 'gaussian')
-    >>> _guess(np.array([0, 1, 2]), "children")
-    Traceback (most recent call last):
-    ValueError: families must say what 'children' is, whole numbers from 0 to 2, as in
-    families={'children': 'counts'}, or 'gaussian' if they are a scale
-    """
+    """Return the family of a column by its values; whole numbers from 0, counts or a scale, are refused."""
     there = _observed(column)
     levels = pd.unique(there)
     if len(levels) <= 2:
@@ -122,7 +103,6 @@ def _guess(column: NDArray[Any], name: Hashable) -> str:
 
 
 def _require_pairs(values: NDArray[Any], names: Sequence[Hashable]) -> None:
-    """Refuse categories of more than two values: an edge has one coupling."""
     for column, name in zip(values.T, names, strict=True):
         levels = pd.unique(_observed(column))
         if len(levels) > 2:

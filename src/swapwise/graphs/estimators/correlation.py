@@ -30,7 +30,7 @@ MOST_PROJECTIONS, SETTLED = 500, 1e-7
 
 
 class Correlations(NamedTuple):
-    """Correlations of columns, with what else a Gaussian distribution has."""
+    """Correlations of columns, with their moments."""
 
     #: Positive semidefinite, with ones on the diagonal
     matrix: FloatArray
@@ -52,32 +52,11 @@ def correlations(
 ) -> Correlations:
     """Return the correlation matrix of the columns of X, in which NaN is a missing entry.
 
-    A correlation is that of the samples in which both columns were observed. If the matrix of them is not
-    positive semidefinite, it is replaced by the nearest one that is, with a warning.
-
-    Parameters
-    ----------
-    X : array of shape (n_samples, n_columns)
-    method : "pearson", "spearman", "kendall" or "polychoric"
-        Rank correlations ρ and τ are turned into those of the normal variables that X is a monotone function
-        of: ``2 sin(π ρ/6)`` and ``sin(π τ/2)``. Polychoric correlations are of normal variables that ordered
-        categories are cut from.
-    weight : array of shape (n_samples,), optional
-        How much each sample counts; for Pearson's correlations only.
-    names : sequence, optional
-        Of the columns, for messages.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 2.0], [2.0, 4.5], [3.0, 5.0], [4.0, np.nan]])
-    >>> found = correlations(X)
-    >>> found.matrix.round(3), found.n_observed
-    (array([[1.   , 0.933],
-           [0.933, 1.   ]]), array([[4, 3],
-           [3, 3]]))
-    >>> correlations(X, "spearman").matrix
-    array([[1., 1.],
-           [1., 1.]])
+    A correlation is that of the samples in which both columns were observed. If their matrix is not positive
+    semidefinite, the nearest correlation matrix takes its place, with a warning. Rank correlations ρ and τ
+    are turned into those of the normal variables that X is a monotone function of, ``2 sin(π ρ/6)`` and
+    ``sin(π τ/2)``; polychoric ones are of normal variables that ordered categories are cut from. Weights are
+    for Pearson's correlations only, ``names`` for messages.
     """
     if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"correlation must be one of {', '.join(METHODS)}; got {method!r}")
@@ -94,35 +73,28 @@ def correlations(
     _warn_of_columns(names, varies, together)
     if method == "kendall":
         _warn_of_ties(X, known, names)
-    told = np.ones(X.shape[1])  # how much a value tells of the number behind it
+    explained = np.ones(X.shape[1])  # share of the variance of the number behind a value
     values: NDArray[Any] = X
     if method == "polychoric":
         values = _codes(X, known, names)
-        told = category_information(values)
+        explained = category_information(values)
     matrix = _find(method, values, known, weights, varies)
     np.fill_diagonal(matrix, 1.0)
-    share = (known * weights[:, None]).T @ known / weights.sum() * np.outer(told, told)
+    share = (known * weights[:, None]).T @ known / weights.sum() * np.outer(explained, explained)
     pairs = share[np.triu(np.outer(varies, varies), 1)]
     information = float(pairs.mean()) if len(pairs) else 1.0
     return Correlations(nearest(matrix), means, deviations, together, varies, information)
 
 
 def _times_together(known: NDArray[np.bool_], weights: FloatArray) -> NDArray[np.int_]:
-    """Return in how many samples both of two columns were observed: rows, or what whole numbers count.
-
-    >>> known = np.array([[True, True], [True, False]])
-    >>> _times_together(known, np.array([3.0, 2.0])), _times_together(known, np.array([0.3, 0.2]))
-    (array([[5, 3],
-           [3, 3]]), array([[2, 1],
-           [1, 1]]))
-    """
+    """Return the number of samples in which both of two columns were observed; integer weights are counts."""
     times = (weights > 0).astype(np.float64) if (weights % 1).any() else weights
     together: NDArray[np.int_] = ((known * times[:, None]).T @ known).round().astype(np.int_)
     return together
 
 
 def _moments(X: FloatArray, known: NDArray[np.bool_], weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return means and deviations of what was observed; a deviation that is rounding is 0."""
+    """Return means and deviations of what was observed; deviations within rounding are 0."""
     filled, shares = np.where(known, X, 0.0), known * weights[:, None]
     total = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
     means = (shares * filled).sum(axis=0) / total
@@ -134,7 +106,6 @@ def _moments(X: FloatArray, known: NDArray[np.bool_], weights: FloatArray) -> tu
 def _warn_of_columns(
     names: Sequence[Hashable], varies: NDArray[np.bool_], together: NDArray[np.int_]
 ) -> None:
-    """Warn of columns that never vary, and of pairs that were never observed together."""
     constant = [repr(names[v]) for v in np.flatnonzero(~varies).tolist()]
     if constant:
         warn(f"constant columns, from which nothing can be learnt: {some_of(constant)}")
@@ -168,7 +139,7 @@ def _find(
     weights: FloatArray,
     varies: NDArray[np.bool_],
 ) -> FloatArray:
-    """Return correlations of all pairs, of codes if they are polychoric; zeros where columns do not vary."""
+    """Return correlations of all pairs; zeros where columns do not vary."""
     if method == "pearson":
         return pearson(X, known, weights)
     if method == "spearman" and known.all():
@@ -187,13 +158,7 @@ def _find(
 
 
 def pearson(X: FloatArray, known: NDArray[np.bool_], weights: FloatArray) -> FloatArray:
-    """Return Pearson's correlations, each of the samples in which both columns were observed.
-
-    >>> X = np.array([[0.0, 1.0], [1.0, 2.0], [5.0, np.nan]])
-    >>> pearson(X, ~np.isnan(X), np.ones(3))
-    array([[1., 1.],
-           [1., 1.]])
-    """
+    """Return Pearson's correlations, each of the samples in which both columns were observed."""
     means, deviations = _moments(X, known, weights)
     centred = np.where(known & (deviations > 0), X - means, 0.0) / np.where(deviations > 0, deviations, 1.0)
     if known.all():
@@ -252,19 +217,10 @@ def _codes(X: FloatArray, known: NDArray[np.bool_], names: Sequence[Hashable]) -
 
 
 def nearest(matrix: FloatArray) -> FloatArray:
-    """Return the nearest correlation matrix, if a symmetric one with ones on the diagonal is none.
+    """Return the nearest correlation matrix to a symmetric one with ones on the diagonal.
 
-    By alternating projections with Dykstra's correction. Warns of how far correlations were moved.
-
-    References
-    ----------
-    N. J. Higham, "Computing the nearest correlation matrix", IMA Journal of Numerical Analysis 22, 2002.
-
-    Examples
-    --------
-    >>> nearest(np.array([[1.0, 0.5], [0.5, 1.0]]))
-    array([[1. , 0.5],
-           [0.5, 1. ]])
+    By alternating projections with Dykstra's correction: N. J. Higham, "Computing the nearest correlation
+    matrix", IMA Journal of Numerical Analysis 22, 2002. Warns of how far correlations were moved.
     """
     smallest = float(np.linalg.eigvalsh(matrix)[0]) if len(matrix) else 0.0
     if smallest >= -NEGATIVE * max(1, len(matrix)):

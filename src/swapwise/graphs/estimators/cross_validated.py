@@ -19,6 +19,7 @@ from swapwise.checks import FloatArray, IndexArray, as_generator, as_real, unwar
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import planned, searched
 from swapwise.graphs.estimators.base import BaseGraph, GraphSample
+from swapwise.graphs.estimators.parameters import ChoiceParameters
 from swapwise.graphs.estimators.warnings import warn_of_few_samples, warn_of_weights
 from swapwise.objectives.base import SparseState
 from swapwise.override import override
@@ -37,43 +38,34 @@ WRITTEN = {"ebic": "EBIC", "bic": "BIC", "cv": "cross-validation"}
 
 
 class EdgePenalty(NamedTuple):
-    """What an edge costs by each information criterion, next to minus twice the log-likelihood."""
+    """The penalty of an edge in each information criterion, beside minus twice the log-likelihood."""
 
     bic: float
     ebic: float
 
 
-class BaseGraphCV(BaseGraph):
+class BaseGraphCV(ChoiceParameters, BaseGraph):
     """A graph whose number of edges is chosen, within the limits on the neighbours of each vertex.
 
-    A subclass says how well a graph predicts samples that were left out (``_held_out``). One that is not
-    chosen by a pseudo-likelihood also says what the likelihood of a fit is (``_log_likelihood``), and what an
-    edge costs (``_edge_penalty``).
+    A subclass scores other samples (``_held_out``). One that is not chosen by a pseudo-likelihood also has
+    its own ``_log_likelihood`` and ``_edge_penalty``.
     """
 
-    criterion: str
-    gamma: float
-    cv: Any
-    one_standard_error: bool
-    n_jobs: int | None
-
     def _log_likelihood(self, objective: Any, sample: GraphSample, state: SparseState) -> float:
-        """Return the log-likelihood of all samples, with the numbers of the fit on a graph."""
         mean = float(objective.mean_log_likelihood(state.value, state.coef))
         return self._n_samples(objective, sample) * mean
 
     def _n_samples(self, objective: Any, sample: GraphSample) -> float:
-        """Return the number of samples that a likelihood is of."""
         return sample.size
 
     def _edge_penalty(self, n_samples: float, n_vertices: int, gamma: float) -> EdgePenalty:
-        """Return what an edge costs: it is a parameter of two regressions, those of its ends."""
+        """Return the penalty of an edge, a parameter of two regressions: those of its ends."""
         log_n, log_others = float(np.log(n_samples)), float(np.log(max(1, n_vertices - 1)))
         return EdgePenalty(bic=2.0 * log_n, ebic=2.0 * (log_n + 2.0 * gamma * log_others))
 
     @abstractmethod
     def _held_out(self, objective: Any, support: IndexArray, sample: GraphSample) -> float:
-        """Return the mean log-likelihood of other samples, with the numbers of the fit on a graph."""
+        """Return the mean log-likelihood of other samples under the fit on a graph."""
 
     @override
     def choice_in_words(self) -> str:
@@ -83,7 +75,6 @@ class BaseGraphCV(BaseGraph):
         return f"chosen by {how} among {self._family_in_words()}"
 
     def _read_samples(self, X: Any, sample_weight: Any) -> GraphSample:
-        """Return the training data, after warnings of what a criterion makes of few rows and of weights."""
         sample = self._read_data(X, sample_weight, reset=True)
         warn_of_few_samples(sample)
         warn_of_weights(sample)
@@ -100,7 +91,6 @@ class BaseGraphCV(BaseGraph):
             )
 
     def _choose_graph(self, sample: GraphSample, y: Any) -> None:
-        """Choose the number of edges and the graph, and keep what describes them."""
         self._check_choice()
         objective = self._objective(sample)
         constraint = self._constraint(objective)
@@ -147,7 +137,6 @@ class BaseGraphCV(BaseGraph):
         measure: Callable[[SparseState], float] | None = None,
         **options: Any,
     ) -> SizePath:
-        """Return graphs of every size; what is measured of them is by default the log-likelihood."""
         measured = measure or partial(self._log_likelihood, objective, sample)
         options["time_limit"] = self.time_limit
         return size_path(objective, constraint, plan, measured, loss, **options)
@@ -178,8 +167,8 @@ class BaseGraphCV(BaseGraph):
     ) -> tuple[FloatArray | None, bool]:
         """Return the held-out score of every size in every fold, and whether there was an interrupt.
 
-        After one, the scores are those of the folds that were finished, None if none was. Where a fold has
-        ended, long after its best size, the score stays what it was.
+        After an interrupt, the scores are those of the finished folds, None if there are none. Sizes beyond
+        the end of a fold, which is long after its best size, have the last score.
         """
         folds = self._folds(sample, y)
         _require_weight(folds)
@@ -196,10 +185,10 @@ class BaseGraphCV(BaseGraph):
         n_sizes = max(map(len, found))
         return np.array([np.pad(one, (0, n_sizes - len(one)), "edge") for one in found]), interrupted
 
-    def _folds(self, sample: GraphSample, y: Any) -> list[Fold]:
-        """Return how much rows count in each fold: of counts, samples are left out one by one.
+    def _folds(self, sample: GraphSample, y: Any) -> list[FoldWeights]:
+        """Return how much rows count in each fold; counted samples are split one by one.
 
-        Splitters split the rows that count; folds that are given are about all rows.
+        Splitters split the rows that count; given folds are numbers of all rows.
         """
         weight = np.ones(len(sample.values)) if sample.weight is None else sample.weight
         if sample.weights_are_counts and isinstance(self.cv, (int, np.integer)):
@@ -219,35 +208,32 @@ class BaseGraphCV(BaseGraph):
         return _folds_of_rows(splits, weight, sample.rows)
 
 
-class Fold(NamedTuple):
-    """How much every row counts where a fold is fitted, and where it is scored."""
+class FoldWeights(NamedTuple):
+    """Weights of all rows in the fit and in the score of a fold."""
 
     train: FloatArray
     test: FloatArray
 
 
-def _folds_of_counts(weight: FloatArray, n_folds: int, rng: np.random.Generator) -> list[Fold]:
-    """Return folds of samples that are known by how often each row was seen: each is in a random one."""
+def _folds_of_counts(weight: FloatArray, n_folds: int, rng: np.random.Generator) -> list[FoldWeights]:
+    """Put each counted sample in a random fold."""
     parts = rng.multinomial(weight.astype(np.int64), np.full(n_folds, 1.0 / n_folds)).astype(np.float64)
-    return [Fold(weight - part, part) for part in parts.T]
+    return [FoldWeights(weight - part, part) for part in parts.T]
 
 
-def _folds_of_rows(splits: Iterable[tuple[Any, Any]], weight: FloatArray, rows: IndexArray) -> list[Fold]:
-    """Return folds that are given by numbers of rows, some of which do not count.
-
-    >>> _folds_of_rows([([0, 1], [2])], np.ones(2), np.array([0, 2]))
-    [Fold(train=array([1., 0.]), test=array([0., 1.]))]
-    """
+def _folds_of_rows(
+    splits: Iterable[tuple[Any, Any]], weight: FloatArray, rows: IndexArray
+) -> list[FoldWeights]:
+    """Return folds that are given by numbers of rows, some of which do not count."""
 
     def counted(part: Any) -> FloatArray:
         times: FloatArray = np.bincount(part, minlength=rows[-1] + 1)[rows] * weight
         return times
 
-    return [Fold(counted(train), counted(test)) for train, test in splits]
+    return [FoldWeights(counted(train), counted(test)) for train, test in splits]
 
 
-def _require_weight(folds: list[Fold]) -> None:
-    """Refuse folds in which nothing that counts is left to fit or to score."""
+def _require_weight(folds: list[FoldWeights]) -> None:
     for number, fold in enumerate(folds):
         for part, use in zip(fold, ("fit", "score"), strict=True):
             if not part.any():
@@ -258,7 +244,7 @@ def _require_weight(folds: list[Fold]) -> None:
 
 
 def _fold_scores(
-    model: BaseGraphCV, constraint: Constraint, plan: Plan, sample: GraphSample, fold: Fold
+    model: BaseGraphCV, constraint: Constraint, plan: Plan, sample: GraphSample, fold: FoldWeights
 ) -> FloatArray:
     """Return the held-out score of every size, up to where it has long been falling."""
     train, test = sample.weighted(fold.train), sample.weighted(fold.test)
@@ -281,13 +267,7 @@ def _mean_and_error(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _best_size(scores: FloatArray, one_standard_error: bool) -> int:
-    """Return the place of the best mean score, or the first that is nearly as good.
-
-    >>> _best_size(np.array([[1.0, 1.9, 2.2], [1.2, 2.1, 2.0]]), False)
-    2
-    >>> _best_size(np.array([[1.0, 1.9, 2.2], [1.2, 2.1, 2.0]]), True)
-    1
-    """
+    """Return the place of the best mean score, or of the first within one standard error of it."""
     mean, error = _mean_and_error(scores)
     best = int(np.argmax(mean))
     if not one_standard_error or np.isnan(error[best]):

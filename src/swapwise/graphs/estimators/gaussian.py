@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from itertools import combinations
 from typing import Any, Self
@@ -19,8 +18,10 @@ from swapwise.checks import FloatArray, IndexArray, as_count, as_generator, as_r
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import planned, searched
 from swapwise.estimators.frames import require_numbers
-from swapwise.graphs.estimators.base import BaseGraph, GraphSample
+from swapwise.estimators.parameters import with_parameters
+from swapwise.graphs.estimators.base import BaseGraph, GraphSample, GraphWithinLimits
 from swapwise.graphs.estimators.correlation import Correlations, correlations
+from swapwise.graphs.estimators.parameters import GaussianParameters
 from swapwise.graphs.estimators.vertices import warn_of_lost_names
 from swapwise.graphs.estimators.warnings import warn_of_codes, warn_of_twins
 from swapwise.graphs.gaussian import GaussianPseudoLikelihood
@@ -29,7 +30,6 @@ from swapwise.graphs.ising.open import read_weight
 from swapwise.override import override
 from swapwise.search.loop import CUT_SHORT
 from swapwise.search.result import SearchResult
-from swapwise.search.rules import Pivot
 
 # The diagonal of the precision matrix is improved until the graph repeats, but no more often than this.
 MOST_ROUNDS = 5
@@ -45,21 +45,18 @@ ORDERED = (
 
 
 class SampleLikelihood(GaussianPseudoLikelihood):
-    """The pseudo-likelihood of samples, with what else a Gaussian distribution of theirs needs."""
+    """The pseudo-likelihood of samples, with their moments."""
 
     moments: Correlations
 
     @property
     def scale_of_data(self) -> FloatArray:
-        """The deviations of the variables; 1 of those that never vary."""
+        """The deviations of the variables; 1 of constant ones."""
         return np.where(self.moments.varies, self.moments.deviations, 1.0)
 
 
-class BaseGaussianGraph(BaseGraph):
-    """What :class:`GaussianGraph` and :class:`GaussianGraphCV` share: all but how many edges are chosen."""
-
-    correlation: str
-    ridge: float
+class BaseGaussianGraph(GaussianParameters, BaseGraph):
+    """All of :class:`GaussianGraph` and :class:`GaussianGraphCV` but the choice of the edges."""
 
     weight_is = "partial correlation"
 
@@ -120,13 +117,7 @@ class BaseGaussianGraph(BaseGraph):
         """
         return super().certify(X, sample_weight, time_limit=time_limit, **options)
 
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks about the estimator."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    # -- what BaseGraph asks for --------------------------------------------------------------------
+    # -- the contract of BaseGraph ------------------------------------------------------------------
 
     @override
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
@@ -190,7 +181,7 @@ class BaseGaussianGraph(BaseGraph):
     def _fit_on(
         self, objective: SampleLikelihood, support: IndexArray, *, warns: bool = False
     ) -> GaussianFit:
-        """Return the maximum-likelihood fit on a graph; with a ridge where there is none without."""
+        """Return the maximum-likelihood fit on a graph, with a ridge where there is no maximum without."""
         graph = objective.moments.matrix, objective.tail[support], objective.head[support]
         self.ridge_ = float(self.ridge)
         try:
@@ -208,7 +199,8 @@ class BaseGaussianGraph(BaseGraph):
             return fit_correlations(*graph, self.ridge_)
 
 
-class GaussianGraph(BaseGaussianGraph):
+@with_parameters
+class GaussianGraph(GraphWithinLimits, BaseGaussianGraph):
     """Learn which pairs of variables depend on each other given all others, with few neighbours for each.
 
     The edges are the entries of the precision matrix of a Gaussian distribution that are not zero. They
@@ -217,34 +209,7 @@ class GaussianGraph(BaseGaussianGraph):
 
     Parameters
     ----------
-    max_degree : int, mapping from vertex to int, sequence of int, or None
-        How many neighbours a variable may have: a number for all, by name (or position), or in the order
-        of the columns; None for any number.
-    max_edges : int, optional
-        How many edges there may be in all.
-    edges : sequence of pairs, or networkx graph, optional
-        The pairs that may have an edge, by names or positions of the columns; by default all.
-    forced_edges : sequence of pairs, or networkx graph, optional
-        Edges that are in the graph in any case.
-    threshold : float
-        Edges whose partial correlation is no larger than this are left out, and the others fitted again.
-    correlation : "pearson", "spearman", "kendall" or "polychoric"
-        The correlations that all is computed from. Those of ranks are for variables that are monotone
-        functions of normal ones, polychoric ones for ordered categories, such as answers from 1 to 5.
-    ridge : float
-        Correlations are divided by 1 + ridge.
-    method, q, max_iter, tol
-        As in :func:`swapwise.maximize`.
-    start : str, edges, SearchResult, or numbers of elements
-        As in :class:`IsingGraph`.
-    n_restarts : int
-        This many further searches begin at random graphs, and the best answer is kept.
-    time_limit : float, optional
-        Seconds after which the best graph so far is taken; for each of at most five rounds.
-    random_state : int or numpy Generator, optional
-        For the random graphs. None is 0: the same call gives the same answer.
-    progress : bool
-        Show a bar on the terminal.
+    {parameters}
 
     Attributes
     ----------
@@ -311,43 +276,6 @@ class GaussianGraph(BaseGaussianGraph):
     (-5.664, (2, 4))
     """
 
-    def __init__(
-        self,
-        max_degree: int | Mapping[Any, int] | Iterable[int] | None = 3,
-        *,
-        max_edges: int | None = None,
-        edges: Any = None,
-        forced_edges: Any = None,
-        threshold: float = 0.0,
-        correlation: str = "pearson",
-        ridge: float = 0.0,
-        method: str | Pivot = "auto",
-        start: Any = "auto",
-        q: int = 1,
-        n_restarts: int = 0,
-        max_iter: int | None = None,
-        tol: float = 1e-10,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.max_degree = max_degree
-        self.max_edges = max_edges
-        self.edges = edges
-        self.forced_edges = forced_edges
-        self.threshold = threshold
-        self.correlation = correlation
-        self.ridge = ridge
-        self.method = method
-        self.start = start
-        self.q = q
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.progress = progress
-
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the graph and the distribution on it from samples.
 
@@ -377,7 +305,7 @@ class GaussianGraph(BaseGaussianGraph):
         """Search, and search again from the graph found at the best diagonal for it, until it repeats."""
         start, before = self._start(objective), None
         for rounds_left in reversed(range(MOST_ROUNDS)):
-            with nullcontext() if before is None else unwarned():  # what there is to say is said once
+            with nullcontext() if before is None else unwarned():  # the first round has given all warnings
                 plan = planned(self, objective, constraint, start)
                 result, frequency = searched(self, objective, constraint, plan, progress=self.progress)
             support, coef = result.support, result.coef
@@ -391,12 +319,7 @@ class GaussianGraph(BaseGaussianGraph):
 
 
 def as_ordered_numbers(X: Any, correlation: str) -> Any:
-    """Return a frame with the places of ordered categories, or say which columns hold no numbers.
-
-    >>> mood = pd.Categorical(["low", "high", None], categories=["low", "high"], ordered=True)
-    >>> as_ordered_numbers(pd.DataFrame({"mood": mood}), "polychoric")["mood"].tolist()
-    [0.0, 1.0, nan]
-    """
+    """Return a frame with the codes of ordered categories, or raise if columns hold no numbers."""
     numbers = {}
     for place, (_, column) in enumerate(X.items() if isinstance(X, pd.DataFrame) else ()):
         if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered and correlation != "pearson":
@@ -409,7 +332,7 @@ def as_ordered_numbers(X: Any, correlation: str) -> Any:
 
 
 def known_pairs(edges: list[tuple[int, int]] | None, moments: Correlations) -> list[tuple[int, int]] | None:
-    """Return the pairs of columns that may have an edge: not those of which the data say nothing."""
+    """Return the pairs of columns that may have an edge: not those that were never observed together."""
     unknown = np.triu(moments.n_observed < 2, 1) & np.outer(moments.varies, moments.varies)
     if not unknown.any():
         return edges
@@ -418,15 +341,10 @@ def known_pairs(edges: list[tuple[int, int]] | None, moments: Correlations) -> l
 
 
 def first_diagonal(sample: GraphSample, moments: Correlations) -> FloatArray:
-    """Return the diagonal of the inverse of a correlation matrix that is shrunk towards none.
+    """Return the diagonal of the inverse of a correlation matrix that is shrunk towards the identity.
 
     O. Ledoit, M. Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", 2004: by the
     share of the squared distance to the target that is due to chance. Missing entries count as means.
-
-    >>> rng = np.random.default_rng(0)
-    >>> sample = GraphSample(np.cumsum(rng.standard_normal((50, 3)), axis=1), None)
-    >>> first_diagonal(sample, correlations(sample.values)).round(2)
-    array([2.72, 4.19, 3.48])
     """
     scale = np.where(moments.varies, moments.deviations, 1.0)
     values = np.nan_to_num((sample.values - moments.means) / scale)
@@ -442,11 +360,7 @@ def first_diagonal(sample: GraphSample, moments: Correlations) -> FloatArray:
 
 
 def mean_log_likelihood(sample: GraphSample, location: FloatArray, covariance: FloatArray) -> float:
-    """Return the mean log-density of samples under a normal distribution, each of what was observed of it.
-
-    >>> mean_log_likelihood(GraphSample(np.array([[0.0, np.nan]]), None), np.zeros(2), np.eye(2))
-    -0.918...
-    """
+    """Return the mean log-density of what was observed of samples under a normal distribution."""
     known = ~np.isnan(sample.values)
     densities = np.zeros(len(known))
     patterns, which = known[:1], np.zeros(len(known), dtype=np.intp)

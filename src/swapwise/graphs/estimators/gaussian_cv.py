@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -10,16 +10,17 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.base import Constraint
+from swapwise.estimators.parameters import KW_ONLY, parameter, with_parameters
 from swapwise.graphs.estimators.base import GraphSample
 from swapwise.graphs.estimators.cross_validated import BaseGraphCV, EdgePenalty
 from swapwise.graphs.estimators.gaussian import BaseGaussianGraph, SampleLikelihood, mean_log_likelihood
 from swapwise.objectives.base import SparseState
 from swapwise.override import override
 from swapwise.search.plan import Plan
-from swapwise.search.rules import Pivot
 from swapwise.search.size_path import SizePath
 
 
+@with_parameters
 class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
     """Learn the graph of a Gaussian distribution, with as many edges as a criterion finds worth it.
 
@@ -28,22 +29,7 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
 
     Parameters
     ----------
-    max_degree : int, mapping from vertex to int, sequence of int, or None
-        How many neighbours a variable may have, as in :class:`GaussianGraph`; None for any number.
-    criterion : "ebic", "bic" or "cv"
-        What chooses the number of edges: the extended Bayesian information criterion, the Bayesian one (which
-        takes far too many edges where there are fewer samples than variables), or the likelihood of samples
-        that were left out.
-    gamma : float
-        The γ of EBIC: the larger, the fewer edges; 0 is BIC.
-    max_edges : int, optional
-        How many edges there may be at most.
-    edges, forced_edges, threshold, correlation, ridge
-        As in :class:`GaussianGraph`.
-    cv, one_standard_error, n_jobs
-        As in :class:`IsingGraphCV`.
-    method, n_restarts, q, max_iter, tol, time_limit, random_state, progress
-        As in :class:`GaussianGraph`; restarts are made with the number of edges that was chosen.
+    {parameters}
 
     Attributes
     ----------
@@ -65,6 +51,7 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
     Notes
     -----
     EBIC is ``−2 ℓ + E log N + 4 γ E log V`` with the log-likelihood ℓ of N samples, E edges and V variables.
+    BIC takes far too many edges where there are fewer samples than variables.
     Where entries are missing, ℓ is that of as many samples as two variables were observed in, on average:
     correlations of fewer samples vary more, and would make for false edges.
 
@@ -91,50 +78,8 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
     7 variables, 6 edges, chosen by EBIC (γ = 0.5) among all graphs; 1 component
     """
 
-    def __init__(
-        self,
-        max_degree: int | Mapping[Any, int] | Iterable[int] | None = None,
-        *,
-        criterion: str = "ebic",
-        gamma: float = 0.5,
-        max_edges: int | None = None,
-        edges: Any = None,
-        forced_edges: Any = None,
-        threshold: float = 0.0,
-        correlation: str = "pearson",
-        ridge: float = 0.0,
-        cv: Any = 5,
-        one_standard_error: bool = False,
-        n_jobs: int | None = None,
-        method: str | Pivot = "auto",
-        q: int = 1,
-        n_restarts: int = 0,
-        max_iter: int | None = None,
-        tol: float = 1e-10,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.max_degree = max_degree
-        self.criterion = criterion
-        self.gamma = gamma
-        self.max_edges = max_edges
-        self.edges = edges
-        self.forced_edges = forced_edges
-        self.threshold = threshold
-        self.correlation = correlation
-        self.ridge = ridge
-        self.cv = cv
-        self.one_standard_error = one_standard_error
-        self.n_jobs = n_jobs
-        self.method = method
-        self.q = q
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.progress = progress
+    _: KW_ONLY
+    gamma: float = parameter(0.5, "float", "The γ of EBIC: the larger, the fewer edges; 0 is BIC.")
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the number of edges, and learn the graph and the distribution on it from samples.

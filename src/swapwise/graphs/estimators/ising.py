@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -13,25 +12,23 @@ from sklearn.utils.validation import check_is_fitted
 from swapwise.checks import FloatArray, IndexArray, as_count, as_generator
 from swapwise.data.open import opened
 from swapwise.estimators.chunked_input import open_chunks
-from swapwise.graphs.estimators.base import GraphSample
-from swapwise.graphs.estimators.pairwise import PairwiseGraph
+from swapwise.estimators.parameters import with_parameters
+from swapwise.graphs.estimators.base import GraphSample, GraphWithinLimits
+from swapwise.graphs.estimators.pairwise import PairwiseGraph, fitted_numbers
+from swapwise.graphs.estimators.parameters import IsingParameters
 from swapwise.graphs.estimators.spin_chunks import coding_of_chunks, mean_over_chunks, require_memory
 from swapwise.graphs.estimators.spins import gibbs_samples, mean_likelihood
-from swapwise.graphs.estimators.two_values import as_real_numbers, coding_of, read_values
-from swapwise.graphs.estimators.vertices import symmetric_matrix, warn_of_constants, warn_of_lost_names
+from swapwise.graphs.estimators.two_values import coding_of, read_values
+from swapwise.graphs.estimators.vertices import warn_of_constants, warn_of_lost_names
 from swapwise.graphs.estimators.warnings import warn_of_twins
 from swapwise.graphs.ising import IsingPseudoLikelihood
 from swapwise.graphs.ising.open import are_chunks, read_weight
 from swapwise.graphs.ising.spin_data import drawn_spins
 from swapwise.override import override
-from swapwise.search.rules import Pivot
 
 
-class BaseIsingGraph(PairwiseGraph):
-    """What :class:`IsingGraph` and :class:`IsingGraphCV` share: all but how many edges there are."""
-
-    fields: bool
-    ridge: float
+class BaseIsingGraph(IsingParameters, PairwiseGraph):
+    """All of :class:`IsingGraph` and :class:`IsingGraphCV` but the choice of the edges."""
 
     weight_is = "coupling"
 
@@ -79,13 +76,6 @@ class BaseIsingGraph(PairwiseGraph):
         drawn = self._coding.from_spins(gibbs_samples(self.coupling_, self.field_, n_samples, burn_in, rng))
         return self._framed(drawn, self._dtypes) if hasattr(self, "feature_names_in_") else drawn
 
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks about the estimator."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
-
     @override
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
         X = opened(X)
@@ -97,7 +87,7 @@ class BaseIsingGraph(PairwiseGraph):
             warn_of_lost_names(X)
             self._coding = coding_of(values, names, X)
             self._dtypes = list(X.dtypes) if isinstance(X, pd.DataFrame) else []
-        spins = as_real_numbers(values) if self._coding is None else self._coding.to_spins(values, names)
+        spins = values.astype(np.float64) if self._coding is None else self._coding.to_spins(values, names)
         sample = GraphSample.read(spins, weight)
         if reset:
             warn_of_constants(sample.values, self._vertices())
@@ -134,65 +124,17 @@ class BaseIsingGraph(PairwiseGraph):
         return {"field": float(self.field_[vertex])}
 
 
-def fitted_numbers(objective: IsingPseudoLikelihood, support: IndexArray) -> tuple[FloatArray, FloatArray]:
-    """Return the matrix of couplings and the fields of the fit on a graph.
-
-    >>> couplings, fields = fitted_numbers(IsingPseudoLikelihood([[1, 1], [-1, -1], [1, -1]]), np.array([0]))
-    >>> couplings.round(2), fields
-    (array([[0.  , 0.35],
-           [0.35, 0.  ]]), array([0., 0.]))
-    """
-    _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
-    of_edges = np.zeros(objective.n)
-    of_edges[support] = parameters[: len(support)]
-    fields = parameters[len(support) :] if objective.fields else np.zeros(objective.n_vertices)
-    return symmetric_matrix(objective, of_edges), fields
-
-
-class IsingGraph(BaseIsingGraph):
+@with_parameters
+class IsingGraph(GraphWithinLimits, BaseIsingGraph):
     """Learn which pairs of binary variables depend on each other, with a limit on the neighbours of each.
 
     The couplings and fields of an Ising model, ``P(x) ∝ exp(Σ w_uv x_u x_v + Σ b_v x_v)`` with x of -1 and
-    +1, that maximise the pseudo-log-likelihood of the samples among all graphs within the degrees.
+    +1, that maximise the pseudo-log-likelihood of the samples among all graphs within the degrees. Edges are
+    added while they gain anything: :class:`IsingGraphCV` chooses how many are worth it.
 
     Parameters
     ----------
-    max_degree : int, mapping from vertex to int, sequence of int, or None
-        How many neighbours a variable may have: a number for all, by name (or position), or in the order
-        of the columns; None for any number.
-    max_edges : int, optional
-        How many edges there may be in all; by default as many as degrees allow. Edges are added while they
-        gain anything: :class:`IsingGraphCV` chooses how many are worth it.
-    edges : sequence of pairs, or networkx graph, optional
-        The pairs that may be coupled, by names or positions of the columns; by default all.
-    forced_edges : sequence of pairs, or networkx graph, optional
-        Edges that are in every graph, and count towards all limits.
-    threshold : float
-        Leave out edges whose coupling is at most this large, and fit the others again; not those that are
-        forced.
-    fields : bool
-        Fit a bias for every variable.
-    ridge : float
-        Weight of the penalty ``‖w‖²/2`` on the couplings, next to the mean over the samples.
-    method : str or pivot rule
-        As in :func:`swapwise.maximize`, but ``"auto"`` is non-oblivious beyond 300 pairs (25 variables). It
-        is hundreds of times faster there, and usually ends within a percent or so of what the
-        semi-oblivious rule finds.
-    q, max_iter, tol
-        As in :func:`swapwise.maximize`.
-    start : str, edges, SearchResult, or numbers of elements
-        As in :func:`swapwise.maximize` (a ``result_``, or the ``better`` of a certificate), or the edges of a
-        graph to begin with, such as the ``support_`` or ``graph_`` of another fit.
-    n_restarts : int
-        This many further searches begin at random graphs, and the best answer is kept.
-    time_limit : float, optional
-        Seconds after which the best graph so far is taken, for a search with all its restarts. Where values
-        are missing there are two searches.
-    random_state : int or numpy Generator, optional
-        For the random graphs, and for what is drawn for missing values. None is 0: the same call gives the
-        same answer.
-    progress : bool
-        Show a bar on the terminal.
+    {parameters}
 
     Attributes
     ----------
@@ -284,43 +226,6 @@ class IsingGraph(BaseIsingGraph):
     0   no   f
     1  yes   m
     """
-
-    def __init__(
-        self,
-        max_degree: int | Mapping[Any, int] | Iterable[int] | None = 3,
-        *,
-        max_edges: int | None = None,
-        edges: Any = None,
-        forced_edges: Any = None,
-        threshold: float = 0.0,
-        fields: bool = True,
-        ridge: float = 0.01,
-        method: str | Pivot = "auto",
-        start: Any = "auto",
-        q: int = 1,
-        n_restarts: int = 0,
-        max_iter: int | None = None,
-        tol: float = 1e-10,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.max_degree = max_degree
-        self.max_edges = max_edges
-        self.edges = edges
-        self.forced_edges = forced_edges
-        self.threshold = threshold
-        self.fields = fields
-        self.ridge = ridge
-        self.method = method
-        self.start = start
-        self.q = q
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.progress = progress
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn graph, couplings and fields from samples.

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
 from swapwise.checks import IndexArray
+from swapwise.estimators.parameters import KW_ONLY, parameter, with_parameters
 from swapwise.graphs.estimators.base import GraphSample
 from swapwise.graphs.estimators.cross_validated import BaseGraphCV
-from swapwise.graphs.estimators.ising import BaseIsingGraph, fitted_numbers
+from swapwise.graphs.estimators.ising import BaseIsingGraph
+from swapwise.graphs.estimators.pairwise import fitted_numbers
 from swapwise.graphs.estimators.spins import mean_likelihood
 from swapwise.graphs.ising import IsingPseudoLikelihood
 from swapwise.override import override
 from swapwise.search.rules import Pivot
 
 
+@with_parameters
 class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
     """Learn the graph of an Ising model, with as many edges as a criterion finds worth it.
 
@@ -26,32 +28,7 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
 
     Parameters
     ----------
-    max_degree : int, mapping from vertex to int, sequence of int, or None
-        How many neighbours a variable may have, as in :class:`IsingGraph`; None for any number.
-    criterion : "ebic", "bic" or "cv"
-        What chooses the number of edges: the extended Bayesian information criterion, the Bayesian one, or
-        the likelihood of samples that were left out.
-    gamma : float
-        The γ of EBIC: the larger, the fewer edges; 0 is BIC. 0.25 is common for binary data, 0.5 is stricter.
-    max_edges : int, optional
-        How many edges there may be at most.
-    edges, forced_edges, threshold, fields, ridge
-        As in :class:`IsingGraph`.
-    cv : int, splitter of scikit-learn, or iterable of (train, test)
-        The folds of ``criterion="cv"``; an int is the number of consecutive folds, or of random ones if
-        weights are counts.
-    one_standard_error : bool
-        With ``criterion="cv"``, choose the fewest edges whose score is within one standard error of the best.
-    n_jobs : int, optional
-        How many folds run at a time; -1 for all processors. Within a context such as
-        ``joblib.parallel_config(backend="dask")`` the workers of that cluster run them.
-    method : str or pivot rule
-        As in :func:`swapwise.maximize`; ``"auto"`` is non-oblivious. Around the best size it found the same
-        sparse graphs as the semi-oblivious rule does, in a tenth of the time; where variables have many
-        neighbours, ``n_restarts`` may find better ones.
-    n_restarts, q, max_iter, tol, time_limit, random_state, progress
-        As in :class:`IsingGraph`; restarts are made with the number of edges that was chosen, and the limit
-        on time is for each path over numbers of edges, of which a fold has its own.
+    {parameters}
 
     Attributes
     ----------
@@ -109,50 +86,15 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
     7        7         -1131.9  2347.7  2360.3
     """
 
-    def __init__(
-        self,
-        max_degree: int | Mapping[Any, int] | Iterable[int] | None = None,
-        *,
-        criterion: str = "ebic",
-        gamma: float = 0.25,
-        max_edges: int | None = None,
-        edges: Any = None,
-        forced_edges: Any = None,
-        threshold: float = 0.0,
-        fields: bool = True,
-        ridge: float = 0.01,
-        cv: Any = 5,
-        one_standard_error: bool = False,
-        n_jobs: int | None = None,
-        method: str | Pivot = "auto",
-        q: int = 1,
-        n_restarts: int = 0,
-        max_iter: int | None = None,
-        tol: float = 1e-10,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.max_degree = max_degree
-        self.criterion = criterion
-        self.gamma = gamma
-        self.max_edges = max_edges
-        self.edges = edges
-        self.forced_edges = forced_edges
-        self.threshold = threshold
-        self.fields = fields
-        self.ridge = ridge
-        self.cv = cv
-        self.one_standard_error = one_standard_error
-        self.n_jobs = n_jobs
-        self.method = method
-        self.q = q
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.progress = progress
+    _: KW_ONLY
+    method: str | Pivot = parameter(
+        "auto",
+        "str or pivot rule",
+        """
+        As in :func:`swapwise.maximize`; ``"auto"`` is non-oblivious. Around the best size it found the same
+        sparse graphs as the semi-oblivious rule does, in a tenth of the time; where variables have many
+        neighbours, ``n_restarts`` may find better ones.""",
+    )
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the number of edges and learn graph, couplings and fields from samples.

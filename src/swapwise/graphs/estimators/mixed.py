@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -10,26 +10,24 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.graphs.estimators.base import GraphSample
+from swapwise.estimators.parameters import with_parameters
+from swapwise.graphs.estimators.base import GraphSample, GraphWithinLimits
 from swapwise.graphs.estimators.column_families import MixedCoding
-from swapwise.graphs.estimators.pairwise import PairwiseGraph
+from swapwise.graphs.estimators.pairwise import PairwiseGraph, fitted_numbers
+from swapwise.graphs.estimators.parameters import MixedParameters
 from swapwise.graphs.estimators.two_values import read_values
-from swapwise.graphs.estimators.vertices import symmetric_matrix, warn_of_constants, warn_of_lost_names
+from swapwise.graphs.estimators.vertices import warn_of_constants, warn_of_lost_names
 from swapwise.graphs.estimators.warnings import warn_of_twins
 from swapwise.graphs.ising.open import read_weight
 from swapwise.graphs.mixed import MixedPseudoLikelihood
 from swapwise.override import override
-from swapwise.search.rules import Pivot
 
 # Conditional variances and the graph are found in turns, until variances change by less than this.
 SETTLED, MOST_ROUNDS = 0.05, 4
 
 
-class BaseMixedGraph(PairwiseGraph):
-    """What :class:`MixedGraph` and :class:`MixedGraphCV` share: all but how many edges there are."""
-
-    families: Any
-    ridge: float
+class BaseMixedGraph(MixedParameters, PairwiseGraph):
+    """All of :class:`MixedGraph` and :class:`MixedGraphCV` but the choice of the edges."""
 
     weight_is = "standardised coupling"
     #: The conditional variances that the last search was made with
@@ -38,21 +36,14 @@ class BaseMixedGraph(PairwiseGraph):
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean of ``Σ_v log p(x_v | neighbours)`` over the rows of X, at the fitted numbers.
 
-        Densities of Gaussian columns are in units of the data. Terms of what is missing are left out, and
-        rows of which everything is do not count; higher is better.
+        Densities of Gaussian columns are in units of the data. Terms of missing values are left out, and
+        rows without any value do not count; higher is better.
         """
         check_is_fitted(self)
         sample = self._read_data(X, sample_weight, reset=False)
         return self._conditionals.mean_log_likelihood(
             sample.values, self.coupling_, self.field_, sample.weight
         )
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks about the estimator."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
 
     @override
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
@@ -95,7 +86,7 @@ class BaseMixedGraph(PairwiseGraph):
     def _in_turns(self, sample: GraphSample, search: Callable[[GraphSample], Any]) -> None:
         """Search with conditional variances that agree with the graph.
 
-        Those of regressions on all other columns do, and do not change; of few samples, they begin at 1.
+        Those of regressions on all other columns do, and do not change; with few samples, they begin at 1.
         """
         found = self._objective_at(sample, None).variances
         for _ in range(MOST_ROUNDS):
@@ -119,11 +110,8 @@ class BaseMixedGraph(PairwiseGraph):
 
     @override
     def _install_fit(self, objective: MixedPseudoLikelihood, support: IndexArray) -> None:
-        _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
-        coef = np.zeros(objective.n)
-        coef[support] = parameters[: len(support)]
-        self.coupling_ = self.adjacency_ = symmetric_matrix(objective, coef)
-        self.field_: FloatArray = parameters[len(support) :]
+        self.coupling_, self.field_ = fitted_numbers(objective, support)
+        self.adjacency_ = self.coupling_
         self.variance_, self.n_observed_ = objective.variances, objective.n_observed
         self._conditionals = objective.samples.conditionals
 
@@ -132,7 +120,8 @@ class BaseMixedGraph(PairwiseGraph):
         return {"family": self.families_[vertex], "field": float(self.field_[vertex])}
 
 
-class MixedGraph(BaseMixedGraph):
+@with_parameters
+class MixedGraph(GraphWithinLimits, BaseMixedGraph):
     """Learn which of binary, Gaussian and count variables depend on each other, with a limit on neighbours.
 
     The pairwise model in which each variable is predicted from its neighbours by a generalised linear model,
@@ -140,21 +129,7 @@ class MixedGraph(BaseMixedGraph):
 
     Parameters
     ----------
-    max_degree : int, mapping from vertex to int, sequence of int, or None
-        How many neighbours a variable may have: a number for all, by name (or position), or in the order
-        of the columns; None for any number.
-    families : mapping from column to str, sequence of str, or str, optional
-        What columns are given the others: ``"binary"``, ``"gaussian"`` or ``"counts"``. Columns that are not
-        named are binary if they have two values, and Gaussian if they have others, unless these are whole
-        numbers from 0: whether they are counts or a scale must be said.
-    max_edges, edges, forced_edges
-        As in :class:`IsingGraph`.
-    threshold : float
-        Leave out edges whose weight in ``adjacency_`` is at most this large, and fit the others again.
-    ridge : float
-        Weight of the penalty ``‖w‖²/2`` on the couplings, next to the mean over the samples.
-    method, start, q, n_restarts, max_iter, tol, time_limit, random_state, progress
-        As in :class:`IsingGraph`.
+    {parameters}
 
     Attributes
     ----------
@@ -211,43 +186,6 @@ class MixedGraph(BaseMixedGraph):
     0    ill  visits    1.27
     1    ill   fever    1.01
     """
-
-    def __init__(
-        self,
-        max_degree: int | Mapping[Any, int] | Iterable[int] | None = 3,
-        *,
-        families: Any = None,
-        max_edges: int | None = None,
-        edges: Any = None,
-        forced_edges: Any = None,
-        threshold: float = 0.0,
-        ridge: float = 0.01,
-        method: str | Pivot = "auto",
-        start: Any = "auto",
-        q: int = 1,
-        n_restarts: int = 0,
-        max_iter: int | None = None,
-        tol: float = 1e-10,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.max_degree = max_degree
-        self.families = families
-        self.max_edges = max_edges
-        self.edges = edges
-        self.forced_edges = forced_edges
-        self.threshold = threshold
-        self.ridge = ridge
-        self.method = method
-        self.start = start
-        self.q = q
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.progress = progress
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn graph, couplings and fields from samples.

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import IndexArray
+from swapwise.estimators.parameters import KW_ONLY, parameter, with_parameters
 from swapwise.graphs.estimators.base import GraphSample
 from swapwise.graphs.estimators.cross_validated import BaseGraphCV
 from swapwise.graphs.estimators.mixed import BaseMixedGraph
+from swapwise.graphs.estimators.pairwise import fitted_numbers
 from swapwise.graphs.mixed import MixedPseudoLikelihood
 from swapwise.override import override
 from swapwise.search.rules import Pivot
 
 
+@with_parameters
 class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
     """Learn the graph of binary, Gaussian and count variables, with as many edges as a criterion wants.
 
@@ -25,19 +26,7 @@ class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
 
     Parameters
     ----------
-    max_degree : int, mapping from vertex to int, sequence of int, or None
-        How many neighbours a variable may have, as in :class:`MixedGraph`; None for any number.
-    families
-        As in :class:`MixedGraph`.
-    criterion : "ebic", "bic" or "cv"
-        What chooses the number of edges. EBIC is the sum of the EBICs of all variables given their
-        neighbours: ``-2 ℓ + 2 E (log N + 2 γ log(V - 1))``, as each of E edges is a parameter of two of them.
-    gamma : float
-        The γ of EBIC: the larger, the fewer edges; 0 is BIC.
-    max_edges, edges, forced_edges, threshold, ridge
-        As in :class:`MixedGraph`.
-    cv, one_standard_error, n_jobs, method, n_restarts, q, max_iter, tol, time_limit, random_state, progress
-        As in :class:`IsingGraphCV`; with counts, ``method="auto"`` is semi-oblivious, which takes longer.
+    {parameters}
 
     Attributes
     ----------
@@ -50,6 +39,11 @@ class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
     --------
     MixedGraph : with limits in place of a criterion.
     bootstrap_graph : how sure the edges are.
+
+    Notes
+    -----
+    EBIC is the sum of the EBICs of all variables given their neighbours:
+    ``-2 ℓ + 2 E (log N + 2 γ log(V - 1))``, as each of E edges is a parameter of two of them.
 
     References
     ----------
@@ -68,50 +62,16 @@ class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
     3 variables, 1 edge, chosen by EBIC (γ = 0.25) among all graphs; 1 component, 1 variable without an edge
     """
 
-    def __init__(
-        self,
-        max_degree: int | Mapping[Any, int] | Iterable[int] | None = None,
-        *,
-        families: Any = None,
-        criterion: str = "ebic",
-        gamma: float = 0.25,
-        max_edges: int | None = None,
-        edges: Any = None,
-        forced_edges: Any = None,
-        threshold: float = 0.0,
-        ridge: float = 0.01,
-        cv: Any = 5,
-        one_standard_error: bool = False,
-        n_jobs: int | None = None,
-        method: str | Pivot = "auto",
-        q: int = 1,
-        n_restarts: int = 0,
-        max_iter: int | None = None,
-        tol: float = 1e-10,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.max_degree = max_degree
-        self.families = families
-        self.criterion = criterion
-        self.gamma = gamma
-        self.max_edges = max_edges
-        self.edges = edges
-        self.forced_edges = forced_edges
-        self.threshold = threshold
-        self.ridge = ridge
-        self.cv = cv
-        self.one_standard_error = one_standard_error
-        self.n_jobs = n_jobs
-        self.method = method
-        self.q = q
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.progress = progress
+    _: KW_ONLY
+    method: str | Pivot = parameter(
+        "auto",
+        "str or pivot rule",
+        """
+        As in :func:`swapwise.maximize`; ``"auto"`` is non-oblivious. Around the best size it found the same
+        sparse graphs as the semi-oblivious rule does, in a tenth of the time; where variables have many
+        neighbours, ``n_restarts`` may find better ones. With counts, ``"auto"`` is semi-oblivious,
+        which takes longer.""",
+    )
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the number of edges and learn graph, couplings and fields from samples.
@@ -138,10 +98,7 @@ class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
 
     @override
     def _held_out(self, objective: MixedPseudoLikelihood, support: IndexArray, sample: GraphSample) -> float:
-        _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
-        coef = np.zeros(objective.n)
-        coef[support] = parameters[: len(support)]
-        coupling, fields = objective.samples.model.coupling_matrix(coef), parameters[len(support) :]
+        coupling, fields = fitted_numbers(objective, support)
         return objective.samples.conditionals.mean_log_likelihood(
             sample.values, coupling, fields, sample.weight, sample.completed
         )

@@ -1,4 +1,4 @@
-"""Graphs of variables that are each predicted from their neighbours: what is missing is drawn in between."""
+"""Graphs of variables that are each predicted from their neighbours, with draws for missing values."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from swapwise.checks import BoolArray, FloatArray, as_generator, warn
-from swapwise.estimators.base import planned, searched
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_generator, warn
 from swapwise.graphs.estimators.base import BaseGraph, GraphSample
+from swapwise.graphs.estimators.parameters import PairwiseParameters
+from swapwise.graphs.estimators.vertices import symmetric_matrix
+from swapwise.graphs.ising import PairwisePseudoLikelihood
 from swapwise.override import override
 from swapwise.search.loop import CUT_SHORT
 
-# What is missing and what is fitted take turns. In each, a false edge keeps only about as much of its weight
+# Draws of missing values and fits take turns. In each, a false edge keeps only about as much of its weight
 # as is missing of the data, so that a few suffice; sweeps of Gibbs sampling go on from turn to turn.
 TURNS, SWEEPS = 10, 3
 
@@ -22,40 +24,36 @@ TURNS, SWEEPS = 10, 3
 MOST_AT_ONCE = 10
 
 
-class PairwiseGraph(BaseGraph):
-    """A graph of variables whose distributions, given their neighbours, are known: an Ising or mixed model.
+class PairwiseGraph(PairwiseParameters, BaseGraph):
+    """A graph of variables with a known distribution given their neighbours: an Ising or mixed model.
 
-    A search takes means for what is missing. Where a variable is, those on both sides of it then look
-    dependent, which they are not; so missing values are drawn from the model that was found, given what was
-    observed, fit and draws take turns, and there is a second search. Terms of missing values stay left out:
-    what is drawn tells about its neighbours, not about itself.
+    A search takes means for missing values. The variables on both sides of a missing one then look dependent;
+    so missing values are drawn from the fitted model, given what was observed, in turns with the fit, and
+    there is a second search. Terms of missing values stay left out: draws tell about their neighbours, not
+    about themselves.
     """
 
-    #: What was drawn for missing values of the training data, in their order
+    #: Draws for missing values of the training data, in their order
     _drawn: FloatArray | None = None
 
     #: Whether missing values can be drawn: not if the data are none that the model describes
     _can_draw: bool = True
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     @abstractmethod
     def _local_fields(self) -> tuple[FloatArray, FloatArray]:
-        """Return slopes, a row for each vertex, and intercepts: what distributions of vertices depend on."""
+        """Return slopes, a row per vertex, and intercepts of the local fields."""
 
     @abstractmethod
     def _draw(self, vertex: int, local: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return values of a vertex with these local fields."""
-
-    def _search(self, sample: GraphSample) -> Any:
-        """Search the best graph, keep what describes it, and return what was maximised."""
-        objective = self._objective(sample)
-        constraint = self._constraint(objective)
-        plan = planned(self, objective, constraint, self._start(objective))
-        found = searched(self, objective, constraint, plan, progress=self.progress)
-        self._install(objective, constraint, *found)
-        return objective
+        """Return a value of a vertex for each local field."""
 
     def _search_completed(self, sample: GraphSample, search: Callable[[GraphSample], Any]) -> None:
-        """Search, and again with draws for what is missing, unless the first search was cut short."""
+        """Search, and again with draws for missing values, unless the first search was cut short."""
         self._drawn = None
         search(sample)
         missing = np.isnan(sample.values)
@@ -71,11 +69,10 @@ class PairwiseGraph(BaseGraph):
         search(sample._replace(completed=completed))
 
     def _refit(self, sample: GraphSample) -> None:
-        """Fit the graph that was found to other draws of what is missing."""
         self._install_fit(self._objective(sample), self.result_.support)
 
     def _redraw(self, values: FloatArray, missing: BoolArray, rng: np.random.Generator) -> None:
-        """Draw what is missing in place, every entry once per sweep, given all others in its row."""
+        """Draw missing values in place, each once per sweep, given all others in its row."""
         slopes, intercepts = self._local_fields()
         vertices = np.flatnonzero(missing.any(axis=0)).tolist()
         rows_of = {vertex: np.flatnonzero(missing[:, vertex]) for vertex in vertices}
@@ -96,7 +93,6 @@ class PairwiseGraph(BaseGraph):
 
 
 def _warn_of_counts(sample: GraphSample, missing: BoolArray) -> None:
-    """Warn of patterns with missing values that were seen many times: each is completed in one way."""
     if not sample.weights_are_counts:
         return
     most = sample.weight[missing.any(axis=1)].max()
@@ -108,14 +104,18 @@ def _warn_of_counts(sample: GraphSample, missing: BoolArray) -> None:
 
 
 def _from_their_columns(values: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return values with those of other rows where one is missing; 0 if there is none.
-
-    >>> _from_their_columns(np.array([[1.0, np.nan], [np.nan, np.nan]]), np.random.default_rng(0))
-    array([[1., 0.],
-           [1., 0.]])
-    """
+    """Fill missing values with those of other rows; 0 if there are none."""
     completed = values.copy()
     for column in completed.T:
         missing = np.isnan(column)
         column[missing] = rng.choice(column[~missing], missing.sum()) if not missing.all() else 0.0
     return completed
+
+
+def fitted_numbers(objective: PairwisePseudoLikelihood, support: IndexArray) -> tuple[FloatArray, FloatArray]:
+    """Return the matrix of couplings and the fields of the fit on a graph."""
+    _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
+    of_edges = np.zeros(objective.n)
+    of_edges[support] = parameters[: len(support)]
+    fields = parameters[len(support) :] if objective.fields else np.zeros(objective.n_vertices)
+    return symmetric_matrix(objective, of_edges), fields

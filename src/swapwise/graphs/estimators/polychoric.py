@@ -25,27 +25,8 @@ def polychoric(codes: NDArray[np.int_], first: IndexArray, second: IndexArray) -
     """Return the correlations of pairs of columns by maximum likelihood in two steps.
 
     Thresholds come from the shares of the categories, then the correlation from the table of two columns.
-
-    Parameters
-    ----------
-    codes : integer array of shape (n_samples, n_columns)
-        Categories 0, 1, 2, ...; -1 where nothing was observed.
-    first, second : arrays of column numbers
-        The pairs. Samples in which one of two is missing count for others only.
-
-    References
-    ----------
-    U. Olsson, "Maximum likelihood estimation of the polychoric correlation coefficient", Psychometrika 44,
-    1979.
-
-    Examples
-    --------
-    For two variables cut at their medians, ``r = sin(π/2 (p − q))`` with the shares p of samples on the same
-    side and q on different ones:
-
-    >>> codes = np.array([[0, 0]] * 3 + [[0, 1]] + [[1, 0]] + [[1, 1]] * 3)
-    >>> polychoric(codes, np.array([0]), np.array([1])).round(4), np.sin(np.pi / 4).round(4)
-    (array([0.7071]), np.float64(0.7071))
+    Codes are 0, 1, 2, ...; -1 is missing, and such samples count for other pairs only. U. Olsson, "Maximum
+    likelihood estimation of the polychoric correlation coefficient", Psychometrika 44, 1979.
     """
     size = int(codes.max(initial=0)) + 1
     step = max(1, CELLS_AT_ONCE // size**2)
@@ -57,14 +38,11 @@ def polychoric(codes: NDArray[np.int_], first: IndexArray, second: IndexArray) -
 
 
 def category_information(codes: NDArray[np.int_]) -> FloatArray:
-    """Return how much of the variance of each normal variable its categories tell.
+    """Return the share of the variance of each normal variable that its categories explain.
 
-    It is the variance of its mean within categories, ``Σ_k (φ(t_k) − φ(t_{k+1}))² / p_k``. Of two variables
-    that are independent, n samples of categories tell as much about the correlation as n times the product of
-    both shares would of numbers (Fisher's information).
-
-    >>> category_information(np.array([[0], [1]])).round(4), (2 / np.pi).__round__(4)
-    (array([0.6366]), 0.6366)
+    It is the variance of its mean within categories, ``Σ_k (φ(t_k) − φ(t_{k+1}))² / p_k``. For two
+    independent variables, the product of both shares is Fisher's information on the correlation, relative to
+    that of numbers.
     """
     found = np.ones(codes.shape[1])
     for v, column in enumerate(codes.T):
@@ -77,7 +55,7 @@ def category_information(codes: NDArray[np.int_]) -> FloatArray:
 
 
 def _tables(codes: NDArray[np.int_], first: IndexArray, second: IndexArray, size: int) -> FloatArray:
-    """Return how often two columns have each pair of categories, as shares; zeros if never observed both."""
+    """Return the shares of samples with each pair of categories; zeros if never observed together."""
     tables = np.zeros((len(first), size, size))
     for table, i, j in zip(tables, first, second, strict=True):
         known = (codes[:, i] >= 0) & (codes[:, j] >= 0)

@@ -12,7 +12,7 @@ from swapwise.checks import FloatArray
 from swapwise.data.open import by_rows, is_chunked, is_mapped
 from swapwise.data.reductions import Reduction
 from swapwise.graphs.estimators.spins import pseudo_log_likelihood
-from swapwise.graphs.estimators.two_values import Coding
+from swapwise.graphs.estimators.two_values import SpinCoding
 from swapwise.graphs.estimators.vertices import Vertices, warn_of_constants
 from swapwise.graphs.ising import IsingPseudoLikelihood
 from swapwise.graphs.ising.counts import PatternCounts, refuse_others
@@ -21,29 +21,17 @@ from swapwise.graphs.ising.reductions import ROWS_AT_ONCE, with_weight
 from swapwise.override import override
 
 
-def require_memory(X: Any, who: str) -> None:
-    """Refuse data in chunks, unless they are a file, which can be read as any array.
-
-    >>> import dask.array as da
-    >>> require_memory(da.ones((2, 2)), "certify")
-    Traceback (most recent call last):
-    TypeError: certify needs data in memory, got data in chunks (Array); IsingGraph's fit and score take those
-    """
+def require_memory(X: Any, caller: str) -> None:
+    """Refuse data in chunks, unless they are a file, which can be read as an array."""
     if is_chunked(X) and not is_mapped(X):
         raise TypeError(
-            f"{who} needs data in memory, got data in chunks ({type(X).__name__}); "
+            f"{caller} needs data in memory, got data in chunks ({type(X).__name__}); "
             "IsingGraph's fit and score take those"
         )
 
 
-def coding_of_chunks(X: Any, objective: IsingPseudoLikelihood, vertices: Vertices) -> Coding:
-    """Return how data in chunks are coded, by what the objective saw, and warn of columns that never vary.
-
-    >>> import dask.array as da
-    >>> X = da.from_array(np.array([[True, False], [False, True]]))
-    >>> coding_of_chunks(X, IsingPseudoLikelihood(X), Vertices(2)).dtype
-    dtype('bool')
-    """
+def coding_of_chunks(X: Any, objective: IsingPseudoLikelihood, vertices: Vertices) -> SpinCoding:
+    """Return the coding of data in chunks, by the counts of the objective, and warn of constant columns."""
     counts = objective.data
     assert isinstance(counts, PatternCounts)
     # Only the share of +1 in a column that never varies is a whole number.
@@ -51,20 +39,13 @@ def coding_of_chunks(X: Any, objective: IsingPseudoLikelihood, vertices: Vertice
     dtypes = X.dtypes if hasattr(X, "dtypes") else [X.dtype]
     is_boolean = all(dtype.kind == "b" for dtype in dtypes)
     low, high = (np.full(vertices.n, value) for value in (counts.low, 1))
-    return Coding(low, high, np.dtype(bool if is_boolean else int))
+    return SpinCoding(low, high, np.dtype(bool if is_boolean else int))
 
 
 def mean_over_chunks(
-    X: Any, coding: Coding | None, coupling: FloatArray, field: FloatArray, sample_weight: Any = None
+    X: Any, coding: SpinCoding | None, coupling: FloatArray, field: FloatArray, sample_weight: Any = None
 ) -> float:
-    """Return the weighted mean of :func:`pseudo_log_likelihood` over data in chunks: one pass.
-
-    >>> import dask.array as da
-    >>> X = da.from_array(np.array([[0, 1], [1, 1]]))
-    >>> coding = Coding(np.array([0, 0]), np.array([1, 1]), np.dtype(int))
-    >>> round(mean_over_chunks(X, coding, np.zeros((2, 2)), np.zeros(2)), 6)
-    -1.386294
-    """
+    """Return the weighted mean of :func:`pseudo_log_likelihood` over data in chunks: one pass."""
     if coding is None:
         raise TypeError(
             "data in chunks must be of two values, but fit was given real numbers; give X as an array"
@@ -79,8 +60,8 @@ def mean_over_chunks(
     return float(total / (matrix.n_samples if weight is None else weight.sum()))
 
 
-def _low_of_all(coding: Coding) -> int:
-    """Return the value of all columns that stands for -1 beside 1, or refuse other pairs."""
+def _low_of_all(coding: SpinCoding) -> int:
+    """Return the value beside 1, the same for all columns, or refuse other pairs."""
     low = coding.low.tolist()
     if not (coding.high.tolist() == [1] * len(low) and low in ([0] * len(low), [-1] * len(low))):
         raise TypeError(

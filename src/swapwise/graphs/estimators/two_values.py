@@ -34,21 +34,10 @@ Levels = tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Coding:
+class SpinCoding:
     """The two values of each column that stand for the spins -1 and +1, and the type of samples.
 
-    A column of one value that belongs to no pair is at +1. What is missing (NaN) stays so.
-
-    >>> coding = Coding(np.array([0, 0]), np.array([1, 1]), np.dtype(int))
-    >>> coding.to_spins(np.array([[0.0, 1.0]]), ["a", "b"])
-    array([[-1.,  1.]])
-    >>> coding.to_spins(np.array([[0.0, np.nan]]), ["a", "b"])
-    array([[-1., nan]])
-    >>> coding.from_spins(np.array([[-1.0, 1.0]]))
-    array([[0, 1]])
-    >>> coding.to_spins(np.array([[0.0, 3.0]]), ["a", "b"])
-    Traceback (most recent call last):
-    ValueError: X must hold 0 and 1, as the training data did; got 3 in 'b'
+    A column of one value that belongs to no pair is at +1. Missing values (NaN) stay missing.
     """
 
     low: NDArray[Any]
@@ -56,7 +45,6 @@ class Coding:
     dtype: np.dtype[Any]
 
     def to_spins(self, values: NDArray[Any], names: Sequence[Hashable]) -> FloatArray:
-        """Return -1 and +1 for the two values of each column, or say which other one there is."""
         is_high, missing = values == self.high, values != values
         is_other = ~(is_high | (values == self.low) | missing)
         if is_other.any():
@@ -67,15 +55,11 @@ class Coding:
         return np.where(missing, np.nan, np.where(is_high, 1.0, -1.0))
 
     def from_spins(self, spins: FloatArray) -> NDArray[Any]:
-        """Return the two values of each column for -1 and +1."""
         return np.where(spins > 0, self.high, self.low).astype(self.dtype)
 
 
 def read_values(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
-    """Return data of any type as an array, once the features are checked against those of the estimator.
-
-    Values may be missing: None, NaN, pandas.NA and the like are all NaN then.
-    """
+    """Check the features and return data of any type as an array, with all missing values as NaN."""
     require_plain(X, "X")
     if isinstance(X, pd.DataFrame) and not all(dtype.kind in "biuf" for dtype in X.dtypes):
         X = X.astype(object)
@@ -91,30 +75,12 @@ def read_values(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     return np.where(pd.isna(values), np.nan, values) if values.dtype.kind == "O" else values
 
 
-def as_real_numbers(values: NDArray[Any]) -> FloatArray:
-    """Return numbers that are taken as they are.
-
-    >>> as_real_numbers(np.array([[1, 2.5]], dtype=object))
-    array([[1. , 2.5]])
-    """
-    return values.astype(np.float64)
-
-
-def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) -> Coding | None:
+def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) -> SpinCoding | None:
     """Return which values of each column stand for -1 and +1: in their order, the second is +1.
 
-    None for real numbers, which are taken as they are. ``X`` is what the values came from: a frame knows the
-    categories of its columns, and their order. NaN is no value, and each column must have another.
-
-    >>> coding = coding_of(np.array([["no", "m"], ["yes", "f"]]), ["ill", "sex"])
-    >>> coding.high.tolist()
-    ['yes', 'm']
-    >>> coding_of(np.array([[1], [2]]), ["dose"]).high.tolist()
-    [2]
-    >>> coding_of(np.array([["no"], ["yes"], ["perhaps"]]), ["ill"])
-    Traceback (most recent call last):
-    ValueError: X must hold two values in each column, got 'no', 'perhaps', 'yes' in 'ill'; make two of them,
-    as in (X['ill'] == 'yes').where(X['ill'].notna()), or leave the column out
+    None for real numbers, which are taken as they are. ``X`` is the frame of the values, if they come from
+    one: it has the categories of its columns, and their order. NaN is no value, and each column must have
+    another.
     """
     require_observed(values, names)
     levels = _numeric_levels(values) if values.dtype.kind in "biuf" else _levels_of(values, names, X)
@@ -132,11 +98,10 @@ def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) ->
     pairs = [_pair_of(one, levels) for one in levels]
     dtype = _common_type(values, pairs)
     low, high = (_as_array([pair[place] for pair in pairs], dtype) for place in (0, 1))
-    return Coding(low, high, dtype)
+    return SpinCoding(low, high, dtype)
 
 
 def _more_than_two(levels: Sequence[Levels] | None, names: Sequence[Hashable]) -> str:
-    """Return which columns have more than two values, with some of those of the first."""
     if levels is None:
         return "X has columns of"
     wrong = [place for place, one in enumerate(levels) if len(one) > 2]
@@ -146,7 +111,6 @@ def _more_than_two(levels: Sequence[Levels] | None, names: Sequence[Hashable]) -
 
 
 def require_observed(values: NDArray[Any], names: Sequence[Hashable]) -> None:
-    """Refuse columns of which everything is missing: nothing tells which values they would have."""
     empty = np.flatnonzero((values != values).all(axis=0)).tolist()
     if empty:
         raise ValueError(
@@ -156,13 +120,12 @@ def require_observed(values: NDArray[Any], names: Sequence[Hashable]) -> None:
 
 
 def _observed(values: NDArray[Any]) -> list[Any]:
-    """Return the values that are not missing."""
     there: list[Any] = values[values == values].tolist()
     return there
 
 
 def _numeric_levels(values: NDArray[Any]) -> list[Levels]:
-    """Return the levels of columns of numbers; of more than two, some."""
+    """Return the levels of columns of numbers; where there are more than two, some of them."""
     lowest, highest = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
     has_two = ((values == lowest) | (values == highest) | (values != values)).all(axis=0)
     return [
@@ -192,7 +155,7 @@ def _levels(column: NDArray[Any], place: int, X: Any) -> Levels:
 
 
 def _sorted(values: list[Any]) -> Levels:
-    """Return values in their order: numbers before words, and what has no order by its name."""
+    """Return numbers before words, each in order, and what has no order by its name."""
     try:
         return tuple(sorted(values, key=lambda value: (isinstance(value, str), value)))
     except TypeError:
@@ -200,7 +163,7 @@ def _sorted(values: list[Any]) -> Levels:
 
 
 def _pair_of(levels: Levels, others: Sequence[Levels]) -> Levels:
-    """Return the pair of a column; that of another column which has its value, if it has but one."""
+    """Return the pair of a column; one of a single value takes that of another column that has the value."""
     if len(levels) == 2:
         return levels
     pairs = [*(one for one in others if len(one) == 2), *USUAL_PAIRS]
@@ -208,7 +171,6 @@ def _pair_of(levels: Levels, others: Sequence[Levels]) -> Levels:
 
 
 def _common_type(values: NDArray[Any], pairs: Sequence[Levels]) -> np.dtype[Any]:
-    """Return what samples are made of: booleans, whole numbers or others, or anything at all."""
     every = [value for pair in pairs for value in pair]
     if values.dtype.kind == "b" or all(isinstance(value, bool) for value in every):
         return np.dtype(bool)
@@ -218,14 +180,12 @@ def _common_type(values: NDArray[Any], pairs: Sequence[Levels]) -> np.dtype[Any]
 
 
 def _as_array(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return one value per column, which may be tuples or the like."""
     array = np.empty(len(values), dtype=dtype)
     array[:] = values
     return array
 
 
 def _refuse_codes(levels: Sequence[Levels], names: Sequence[Hashable]) -> None:
-    """Refuse numbers that seem to stand for missing answers: as answers they would make no sense."""
     for one, name in zip(levels, names, strict=True):
         code = missing_code(one)
         if code is not None:
@@ -255,7 +215,6 @@ def _refuse_mixtures(levels: Sequence[Levels], names: Sequence[Hashable]) -> Non
 
 
 def _refuse_ordered(levels: Sequence[Levels], names: Sequence[Hashable]) -> None:
-    """Refuse answers on a scale, such as 1 to 5: as spins they would make no sense."""
     longest = max(range(len(levels)), key=lambda place: len(levels[place]))
     if not all(is_scale(one) for one in levels):
         return
@@ -269,21 +228,12 @@ def _refuse_ordered(levels: Sequence[Levels], names: Sequence[Hashable]) -> None
 
 
 def is_scale(levels: Levels) -> bool:
-    """Return whether the values of a column look like answers on a scale.
-
-    >>> is_scale((1, 2, 3, 4, 5)), is_scale((1.5, 2.0))
-    (True, False)
-    """
     whole = _are_numbers(levels) and all(float(value) >= 0 and float(value).is_integer() for value in levels)
     return whole and len(levels) <= MOST_OF_A_SCALE
 
 
 def missing_code(levels: Levels) -> float | None:
-    """Return the number that seems to stand for a missing answer: -9, 99 and the like beside few others.
-
-    >>> missing_code((0, 1, 9)), missing_code((-99, 1, 2, 3)), missing_code((7, 8, 9))
-    (9.0, -99.0, None)
-    """
+    """Return a code for missing answers, such as -9 or 99 beside few other numbers; None if there is none."""
     if not 3 <= len(levels) <= MOST_OF_A_SCALE + 1 or not _are_numbers(levels):
         return None
     lowest, *_, second, highest = (float(value) for value in levels)
@@ -293,7 +243,6 @@ def missing_code(levels: Levels) -> float | None:
 
 
 def _advice(levels: Levels, name: Hashable) -> str:
-    """Return code that makes two values of more: by their letters, if these are all that differs."""
     if all(isinstance(value, str) for value in levels):
         alike = {value.strip().lower() for value in levels}
         if len(alike) <= 2:
@@ -302,11 +251,7 @@ def _advice(levels: Levels, name: Hashable) -> str:
 
 
 def _as_two(name: Hashable, condition: str) -> str:
-    """Return code that makes two values of a column by a condition, and leaves missing ones missing.
-
-    >>> _as_two("ill", "== 2"), _as_two(0, ">= 3")
-    ("(X['ill'] == 2).where(X['ill'].notna())", 'np.where(np.isnan(X[:, 0]), np.nan, X[:, 0] >= 3)')
-    """
+    """Return code that makes two values of a column by a condition, and leaves missing ones missing."""
     place = _place(name)
     if isinstance(name, str):
         return f"({place} {condition}).where({place}.notna())"

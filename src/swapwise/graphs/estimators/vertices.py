@@ -15,14 +15,7 @@ from swapwise.search.result import SearchResult
 
 
 class Vertices:
-    """The columns of the data as vertices of a graph: by name, or by position.
-
-    >>> vertices = Vertices(3, ["a", "b", "c"])
-    >>> vertices.pairs([("c", "a"), (1, 2)])
-    [(0, 2), (1, 2)]
-    >>> vertices.limits({"a": 1, "b": 2, "c": 2})
-    [1, 2, 2]
-    """
+    """The columns of the data as vertices of a graph: by name, or by position."""
 
     def __init__(self, n: int, names: Iterable[str] | None = None) -> None:
         self.n = n
@@ -30,7 +23,6 @@ class Vertices:
         self._position = {node: position for position, node in enumerate(self.nodes)}
 
     def position(self, vertex: Any, what: str) -> int:
-        """Return the column that a name or position stands for."""
         if vertex in self._position:
             return self._position[vertex]
         if isinstance(vertex, (int, np.integer)) and 0 <= vertex < self.n:
@@ -48,7 +40,7 @@ class Vertices:
         return list(dict.fromkeys((min(edge), max(edge)) for edge in ends))
 
     def elements(self, given: Any, edges: list[tuple[int, int]], what: str = "start") -> list[int]:
-        """Return the elements that edges stand for among those that may be chosen: by number or vertices."""
+        """Return the elements of edges that are given by number or by their vertices."""
         given = given.support if isinstance(given, SearchResult) else given
         if not is_graph(given) and isinstance(given, Iterable):
             given = list(given)
@@ -63,7 +55,7 @@ class Vertices:
         return [element_of[pair] for pair in pairs]
 
     def limits(self, max_degree: Any) -> list[int]:
-        """Return the largest degree of every column, from a number, a mapping, a sequence or None: any."""
+        """Return the largest degree of every column, from a number, a mapping, a sequence or None."""
         what = "max_degree"
         if max_degree is None:
             return [max(0, self.n - 1)] * self.n
@@ -88,7 +80,7 @@ class Vertices:
 
 
 def warn_of_lost_names(X: Any) -> None:
-    """Warn of a frame whose columns have names that are no strings: scikit-learn knows of none then."""
+    """Warn of a frame with names that are no strings, which scikit-learn ignores."""
     if not isinstance(X, pd.DataFrame) or X.columns.equals(pd.RangeIndex(X.shape[1])):
         return
     if not all(isinstance(name, str) for name in X.columns):
@@ -99,20 +91,17 @@ def warn_of_lost_names(X: Any) -> None:
 
 
 def degree_limits(objective: Any, limits: list[int]) -> BMatching:
-    """Return the graphs made of the objective's edges in which no vertex has more than its limit."""
     at_ends = {v: limits[v] for v in np.union1d(objective.tail, objective.head).tolist()}
     return BMatching(objective.edges, at_ends)
 
 
 def symmetric_matrix(objective: Any, of_edges: FloatArray) -> FloatArray:
-    """Return the symmetric matrix that holds a number for every edge, such as its coupling."""
     matrix = np.zeros((objective.n_vertices, objective.n_vertices))
     matrix[objective.tail, objective.head] = matrix[objective.head, objective.tail] = of_edges
     return matrix
 
 
 def warn_of_constants(values: FloatArray, vertices: Vertices) -> None:
-    """Warn of constant columns: the data do not tell what they depend on."""
     is_constant = np.fmin.reduce(values) == np.fmax.reduce(values)  # among what is not missing
     constant = [repr(vertices.nodes[v]) for v in np.flatnonzero(is_constant)]
     if constant:

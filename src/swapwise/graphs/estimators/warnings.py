@@ -14,7 +14,7 @@ from swapwise.graphs.estimators.two_values import MOST_OF_A_SCALE, missing_code
 FEW_SAMPLES = 30
 
 # With two samples per variable, correlations that are all 0 have estimates whose matrix has eigenvalues from
-# 0.09 to 2.9 instead of 1 (the law of Marchenko and Pastur): what is found may well be chance.
+# 0.09 to 2.9 instead of 1 (the law of Marchenko and Pastur): edges may well be chance.
 SAMPLES_PER_VARIABLE = 2
 
 # Columns whose correlation is at least this far from 0 are one variable.
@@ -25,7 +25,6 @@ FIRST_ROWS = 1000
 
 
 def warn_of_few_samples(sample: GraphSample) -> None:
-    """Warn of fewer samples than criteria that choose the number of edges can be trusted with."""
     n_variables = sample.values.shape[1]
     least = max(FEW_SAMPLES, SAMPLES_PER_VARIABLE * n_variables)
     if sample.size < least:
@@ -37,7 +36,6 @@ def warn_of_few_samples(sample: GraphSample) -> None:
 
 
 def warn_of_weights(sample: GraphSample) -> None:
-    """Warn of whole numbers that are taken for counts, but may well be survey weights."""
     if sample.weights_are_counts and not _are_patterns(sample):
         warn(
             "sample_weight has whole numbers, taken for how often each row was seen: "
@@ -56,7 +54,6 @@ def _are_patterns(sample: GraphSample) -> bool:
 
 
 def warn_of_codes(values: FloatArray, names: Sequence[Hashable]) -> None:
-    """Warn of numbers such as 99 or -9 among answers on a scale: they may stand for missing ones."""
     codes = {}
     for name, column in zip(names, values.T, strict=True):
         if len(_values_of(column[:FIRST_ROWS])) <= MOST_OF_A_SCALE + 1:
@@ -75,7 +72,6 @@ def warn_of_codes(values: FloatArray, names: Sequence[Hashable]) -> None:
 
 
 def warn_of_twins(values: FloatArray, names: Sequence[Hashable]) -> None:
-    """Warn of columns that are the same variable twice, or its opposite: they take each other's edges."""
     known, filled = ~np.isnan(values), np.nan_to_num(values)
     filled = filled / np.maximum(np.abs(filled).max(axis=0, initial=0.0), np.finfo(float).tiny)
     means = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
@@ -92,6 +88,5 @@ def warn_of_twins(values: FloatArray, names: Sequence[Hashable]) -> None:
 
 
 def _values_of(column: FloatArray) -> FloatArray:
-    """Return the different values of a column that are not missing."""
     found: FloatArray = np.unique(column[~np.isnan(column)])
     return found

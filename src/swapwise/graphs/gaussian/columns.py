@@ -21,21 +21,10 @@ PRODUCTS_AT_ONCE = 1 << 22
 class EdgeColumns(Columns):
     """One column per edge, in a block of coordinates per vertex, none of which is stored.
 
-    With the covariance matrix ``S = L Lᵀ`` and the diagonal d of a precision matrix, edge (u, v) has
-    ``L_u/√d_v`` in block v and ``L_v/√d_u`` in block u, and the target has ``−√d_v L_v`` in block v. Edges
-    that share the vertex v, with the other ends a and b, meet in ``S_ab/d_v``; others do not meet.
-
-    Parameters
-    ----------
-    roots : array of shape (n_vertices, rank)
-        L.
-    diagonal : array of shape (n_vertices,)
-    tail, head : arrays of shape (n_edges,)
-        The two ends of every edge.
-
-    >>> edges = EdgeColumns(np.eye(3), np.ones(3), np.array([0, 0]), np.array([1, 2]))
-    >>> edges.products(np.array([0]))
-    array([[2., 0.]])
+    With the covariance matrix ``S = L Lᵀ`` (L is ``roots``) and the diagonal d of a precision matrix, edge
+    (u, v) has ``L_u/√d_v`` in block v and ``L_v/√d_u`` in block u, and the target has ``−√d_v L_v`` in block
+    v. Edges that share the vertex v, with the other ends a and b, have the inner product ``S_ab/d_v``; others
+    have 0.
     """
 
     def __init__(self, roots: FloatArray, diagonal: FloatArray, tail: IndexArray, head: IndexArray) -> None:
@@ -70,7 +59,6 @@ class EdgeColumns(Columns):
         return columns.reshape(len(elements), self.n_samples)
 
     def symmetric(self, coef: FloatArray) -> FloatArray:
-        """Return one number per edge as a symmetric matrix without diagonal."""
         matrix = np.zeros_like(self.covariance)
         matrix[self.tail, self.head] = matrix[self.head, self.tail] = coef
         return matrix
@@ -135,7 +123,7 @@ class EdgeColumns(Columns):
         return places
 
     def _meetings(self, elements: IndexArray, places: IndexArray, count: int) -> FloatArray:
-        """Return inner products with edges that have their places between two vertices."""
+        """Return inner products with ``count`` edges, numbered by ``places`` for every pair of vertices."""
         tail, head, rows = self.tail[elements], self.head[elements], np.arange(len(elements))[:, None]
         products = np.zeros((len(elements), count + 1))
         products[rows, places[tail]] += self.covariance[head] / self.diagonal[tail, None]
@@ -163,11 +151,9 @@ class EdgeColumns(Columns):
 
     @override
     def view(self, elements: IndexArray) -> tuple[FloatArray, FloatArray]:
-        """Return columns and the target in as many coordinates per vertex as it has neighbours, and one more.
-
-        In block v there are only the roots of the neighbours and the target's part: a triangular factor of
-        these few vectors has all their inner products.
-        """
+        # As many coordinates per vertex as it has neighbours, and one more for the target: in block v there
+        # are only the roots of the neighbours and the target's part, and a triangular factor of these few
+        # vectors has all their inner products.
         vertices, others = self._ends_of(elements)
         degrees = np.bincount(vertices, minlength=len(self.roots))
         first = np.append(0, np.cumsum(degrees))  # of each vertex's edges, sorted by vertex
@@ -192,7 +178,6 @@ class EdgeColumns(Columns):
         return columns, target
 
     def _ends_of(self, elements: IndexArray) -> tuple[IndexArray, IndexArray]:
-        """Return every end of some edges, and the other end: tails first, then heads."""
         tail, head = self.tail[elements], self.head[elements]
         return np.append(tail, head), np.append(head, tail)
 

@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_real
-from swapwise.graphs.gaussian.objective import checked_covariance
+from swapwise.checks import FloatArray, IndexArray
 from swapwise.kernels import gaussian
 
 # Correlations that move by no more than this in a sweep have settled; there are at most this many sweeps.
@@ -39,85 +37,20 @@ class GaussianFit(NamedTuple):
     converged: bool
 
 
-def covariance_selection(covariance: ArrayLike, edges: ArrayLike, ridge: float = 0.0) -> GaussianFit:
-    """Return the maximum-likelihood fit of a Gaussian distribution to a covariance matrix, on a graph.
+def fit_correlations(
+    given: FloatArray, tail: IndexArray, head: IndexArray, ridge: float = 0.0
+) -> GaussianFit:
+    """Return the maximum-likelihood fit of a Gaussian distribution to a correlation matrix, on a graph.
 
-    Variances, and covariances on the edges, are those that were given, and the precision matrix has zeros
-    elsewhere.
-
-    Parameters
-    ----------
-    covariance : array-like of shape (n_vertices, n_vertices)
-    edges : sequence of (int, int)
-    ridge : float
-        Correlations are divided by 1 + ridge before the fit. Without, the likelihood has no maximum on some
-        graphs: where a variable is a linear combination of its neighbours, such as a copy of one of them, or
-        has as many neighbours as there are samples.
-
-    Returns
-    -------
-    GaussianFit
-        Its likelihood is of the covariance matrix as it was given, whatever the ridge.
-
-    Raises
-    ------
-    NoMaximum
-        A ValueError, if the likelihood has no maximum.
+    Correlations on the edges are those given, divided by 1 + ridge, and the precision matrix has zeros
+    elsewhere; the likelihood is that of the matrix as given. Without a ridge, there is no maximum where a
+    variable is a linear combination of its neighbours, such as a copy of one, or has as many neighbours as
+    there are samples.
 
     References
     ----------
     A. P. Dempster, "Covariance selection", Biometrics 28, 1972.
     T. Hastie, R. Tibshirani, J. Friedman, "The Elements of Statistical Learning", 2009, section 17.3.1.
-
-    Examples
-    --------
-    A chain: the ends are independent given the middle.
-
-    >>> fit = covariance_selection([[1.0, 0.5, 0.4], [0.5, 1.0, 0.5], [0.4, 0.5, 1.0]], [(0, 1), (1, 2)])
-    >>> fit.covariance.round(3)
-    array([[1.  , 0.5 , 0.25],
-           [0.5 , 1.  , 0.5 ],
-           [0.25, 0.5 , 1.  ]])
-    >>> fit.precision.round(3)
-    array([[ 1.333, -0.667,  0.   ],
-           [-0.667,  1.667, -0.667],
-           [ 0.   , -0.667,  1.333]])
-    """
-    given = checked_covariance(covariance)
-    tail, head = _ends(edges, len(given))
-    deviations = np.sqrt(np.diag(given))
-    if not deviations.all():
-        raise NoMaximum(f"vertex {int(np.argmin(deviations))} has no variance: the likelihood has no maximum")
-    scales = np.outer(deviations, deviations)
-    fit = fit_correlations(given / scales, tail, head, as_real(ridge, "ridge"))
-    return GaussianFit(
-        fit.precision / scales,
-        fit.covariance * scales,
-        fit.log_likelihood - float(np.log(deviations).sum()),
-        fit.converged,
-    )
-
-
-def _ends(edges: ArrayLike, n_vertices: int) -> tuple[IndexArray, IndexArray]:
-    """Return the smaller and the larger end of every edge, of many at once."""
-    pairs = np.sort(np.asarray(edges, dtype=np.intp).reshape(-1, 2), axis=1)
-    within = (pairs[:, 0] >= 0) & (pairs[:, 0] < pairs[:, 1]) & (pairs[:, 1] < n_vertices)
-    if not within.all() or len(np.unique(pairs, axis=0)) < len(pairs):
-        raise ValueError(
-            f"edges must be different pairs of vertices from 0 to {n_vertices - 1}, got {pairs.tolist()}"
-        )
-    return pairs[:, 0], pairs[:, 1]
-
-
-def fit_correlations(
-    given: FloatArray, tail: IndexArray, head: IndexArray, ridge: float = 0.0
-) -> GaussianFit:
-    """Return the same fit of variables of variance 1, without a look at what is given: for many graphs.
-
-    >>> fit = fit_correlations(np.array([[1.0, 0.6], [0.6, 1.0]]), np.array([0]), np.array([1]))
-    >>> fit.precision.round(4)
-    array([[ 1.5625, -0.9375],
-           [-0.9375,  1.5625]])
     """
     correlations = given / (1.0 + ridge)
     np.fill_diagonal(correlations, 1.0)
@@ -137,7 +70,6 @@ def fit_correlations(
 
 
 def _select(correlations: FloatArray, tail: IndexArray, head: IndexArray) -> FloatArray:
-    """Return the precision matrix on a graph, of variables of variance 1."""
     n = len(correlations)
     ends, others = np.append(tail, head), np.append(head, tail)
     begin = np.append(0, np.cumsum(np.bincount(ends, minlength=n)))

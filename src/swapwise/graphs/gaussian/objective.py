@@ -17,8 +17,8 @@ from swapwise.numerics import ROUNDING
 from swapwise.objectives.least_squares.objective import FEW_COLUMNS, LeastSquares
 from swapwise.override import override
 
-# A correlation matrix with an eigenvalue below minus this is none; those that are closer to 0, relative to
-# the largest, are rounding.
+# A matrix with an eigenvalue below minus the first is no correlation matrix; eigenvalues closer to 0 than
+# the second, relative to the largest, are rounding.
 NOT_DEFINITE, ROUNDED = 1e-8, 1e-12
 
 Edges = Sequence[tuple[int, int]]
@@ -231,12 +231,7 @@ class GaussianPseudoLikelihood(LeastSquares):
 
 
 def covariance_of(X: ArrayLike, sample_weight: ArrayLike | None = None) -> FloatArray:
-    """Return the covariance matrix of samples, divided by their number, or their weights.
-
-    >>> covariance_of([[0.0, 1.0], [2.0, 1.0]])
-    array([[1., 0.],
-           [0., 0.]])
-    """
+    """Return the covariance matrix of samples, divided by their number, or their weights."""
     samples = as_matrix(X, "X", "rows are samples, columns are vertices")
     if not samples.shape[0]:
         raise ValueError(f"X must have at least one sample, got shape {samples.shape}")
@@ -251,7 +246,6 @@ def covariance_of(X: ArrayLike, sample_weight: ArrayLike | None = None) -> Float
 
 
 def checked_covariance(values: ArrayLike) -> FloatArray:
-    """Return a symmetric matrix of a moderate scale, or say what is wrong with it."""
     matrix = as_matrix(values, "covariance", "one row and one column per vertex")
     if matrix.shape[0] != matrix.shape[1] or not np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-12):
         raise ValueError(f"covariance must be a symmetric matrix, got one of shape {matrix.shape}")

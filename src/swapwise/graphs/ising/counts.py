@@ -39,24 +39,24 @@ MOST_NEIGHBOURS = 62
 # In memory, vertices of more neighbours are fitted from the samples: they have about as many patterns.
 MOST_COUNTED = 6
 
-# At most this many neighbourhoods are remembered, unless more are asked for at once: some hundred megabytes.
+# Neighbourhoods in the cache, unless more are needed at once: some hundred megabytes.
 MOST_REMEMBERED = 100_000
 
 # At most this many sums of columns are kept: some hundred megabytes.
 MOST_SUMS = 1 << 24
 
-# What this many edges would make of the graph is counted along with what is asked for: a pass costs far more
-# than a few counts, and the steepest edges are those that are likely to come next.
+# A pass also counts the neighbourhoods that this many of the steepest edges would make: it costs far more
+# than a few counts, and these edges are likely to come next.
 READ_AHEAD = 8
 
-# One pass scores this many moves: their neighbourhoods, two per move, are less than are remembered.
+# One pass scores this many moves: their neighbourhoods, two per move, fit in the cache.
 MOVES_PER_PASS = 10_000
 
 EXPECTED = "must hold 0 and 1, booleans, or -1 and +1, the same for all columns"
 
 
 def _one_at_a_time(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Have a method hold the lock of its object, so that what it has counted stays there while it runs."""
+    """Hold the object's lock while the method runs, so that what it has counted stays in memory."""
 
     @wraps(method)
     def held(self: PatternCounts, *arguments: Any) -> Any:
@@ -67,20 +67,13 @@ def _one_at_a_time(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class PatternCounts(SpinData):
-    """Data of two values in chunks, which are read in few passes.
+    """Data of two values in chunks, read in few passes.
 
-    What a vertex adds to the likelihood depends on its own spin and on those of its neighbours: with three
-    neighbours, on how often each of 16 patterns was seen. Counting them takes one pass over the data, for all
-    vertices, or for all neighbourhoods that a batch of moves would make. Refits need nothing else, and what
-    was counted is remembered. The gradient over all pairs needs the sums of all columns over the samples of
-    each pattern. They come from the same pass, or from another if vertices have more neighbours than leave
-    room to keep these sums. A pass also counts what the steepest few edges would make of the graph, so it
-    serves several rounds; and no more than some chunks of the data are ever in memory.
-
-    >>> matrix = ChunkedMatrix(ArrayChunks(np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 0.0]]), 2))
-    >>> data = PatternCounts(IsingModel.read(3, 0.1, False, None), matrix, None)
-    >>> data.share_up, data.n_passes
-    (array([0.66666667, 0.66666667, 0.66666667]), 1.0)
+    The term of a vertex depends on its own spin and on those of its neighbours: with three neighbours, on how
+    often each of 16 patterns was seen. One pass counts the patterns of all neighbourhoods that a batch of
+    moves would make, and refits need nothing else. The gradient over all pairs needs the sums of all columns
+    over the samples of each pattern, which come from the same pass if they fit in memory. A pass also counts
+    the neighbourhoods that the steepest few edges would make, so that it serves several rounds.
     """
 
     scoring = "pass"
@@ -107,11 +100,9 @@ class PatternCounts(SpinData):
         self._know_vertices(products / self._total)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the lock."""
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Have a lock of one's own."""
         self.__dict__.update(state)
         self._lock = RLock()
 
@@ -127,7 +118,7 @@ class PatternCounts(SpinData):
         return answer
 
     def _low_value(self, tally: IndexArray) -> int:
-        """Return which of 0 and -1 is the other value than 1, by a tally, or refuse the data."""
+        """Return the value beside 1, which is 0 or -1, or refuse the data."""
         n_samples = self.n_samples if self._weight is None else np.count_nonzero(self._weight)
         for low, others in ((0, tally[0]), (-1, tally[1])):
             if not others.any() and (tally.sum(axis=0) == n_samples).all():
@@ -136,7 +127,7 @@ class PatternCounts(SpinData):
         raise AssertionError("there is an entry to refuse")
 
     def _know_vertices(self, products: FloatArray) -> None:
-        """Keep what the first pass has of pairs, and of vertices without neighbours."""
+        """Keep what the first pass has: moments of pairs, and counts of vertices without neighbours."""
         mean = 2.0 * self.share_up - 1.0
         if self.low == 0:
             products = 4.0 * products - mean[:, None] - mean - 1.0
@@ -149,10 +140,7 @@ class PatternCounts(SpinData):
     # -- counts -------------------------------------------------------------------------------------
 
     def _count(self, supports: Iterable[IndexArray], with_sums: bool = False) -> None:
-        """See to it that all neighbourhoods of some graphs are counted: one pass if one is not.
-
-        Sums come along with it if they are asked for and fit in memory.
-        """
+        """Count the neighbourhoods of graphs, in one pass if one is new; with sums if they fit in memory."""
         wanted = dict.fromkeys(place for support in supports for place in self.model.neighbourhoods(support))
         known = self._sums if with_sums and self._n_sums(wanted) <= MOST_SUMS else self._counted
         unknown = [place for place in wanted if place not in known]
@@ -175,7 +163,7 @@ class PatternCounts(SpinData):
         return sum(min(1 << len(place), self.n_samples) for place in places) * self.model.n_vertices
 
     def _likely(self, supports: Iterable[IndexArray]) -> list[Neighbourhood]:
-        """Return the neighbourhoods that the steepest edges would make: those may well be next."""
+        """Return the neighbourhoods that the steepest edges would make, which are likely to come next."""
         tail, head = self.model.tail, self.model.head
         ahead = []
         for support in supports:
@@ -187,7 +175,6 @@ class PatternCounts(SpinData):
         return [place for place in ahead if len(place) <= MOST_NEIGHBOURS]
 
     def _read(self, unknown: list[Neighbourhood], with_sums: bool) -> None:
-        """Count neighbourhoods: one pass over the data."""
         most = max(unknown, key=len)
         if len(most) - 1 > MOST_NEIGHBOURS:
             raise ValueError(
@@ -203,7 +190,7 @@ class PatternCounts(SpinData):
                 self._sums[place] = spins / self._total
 
     def _tables(self, support: IndexArray) -> tuple[Any, Any]:
-        """Return what the kernels need to know of a graph whose neighbourhoods are counted."""
+        """Return a graph whose neighbourhoods are counted as the kernels take it."""
         model = self.model
         graph = ising.incidence(model.tail[support], model.head[support], model.n_vertices)
         begin, _, others = graph
@@ -273,7 +260,6 @@ class PatternCounts(SpinData):
         return self._derivatives(support, np.append(coef[support], biases))[0]
 
     def _fields_at(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
-        """Return the fields if they are given, else the best; zeros without fields."""
         return self.best_fields(coef) if fields is None or not self.model.fields else fields
 
     @_one_at_a_time
@@ -300,7 +286,8 @@ class PatternCounts(SpinData):
             total: FloatArray = self._reduce(VertexGradients(couplings, biases))[0]
             return total / self._total
         rows = []
-        for (vertex, *others), place in zip(places, places, strict=True):
+        for place in places:
+            vertex, *others = place
             spins, _ = self._counted[place]
             local = couplings[vertex, others] @ spins[1:] + biases[vertex]
             rows.append(2.0 * spins[0] * sigmoid(-2.0 * spins[0] * local) @ self._sums[place])
@@ -332,13 +319,7 @@ class PatternCounts(SpinData):
 
 
 class CountedSamples(SpinData):
-    """Many samples of -1 and +1 in memory, from whose counts graphs of small degree are fitted.
-
-    >>> model = IsingModel.read(2, 0.1, False, None)
-    >>> spins = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0]])
-    >>> CountedSamples(model, spins, None).n_passes is None
-    True
-    """
+    """Many samples of -1 and +1 in memory, from whose counts graphs of small degree are fitted."""
 
     def __init__(self, model: IsingModel, samples: FloatArray, weight: FloatArray | None) -> None:
         self.model = model
@@ -348,7 +329,7 @@ class CountedSamples(SpinData):
         self._counts = PatternCounts(model, ChunkedMatrix(ArrayChunks(samples, len(samples))), weight)
 
     def _for(self, support: IndexArray, more: int = 0) -> SpinData:
-        """Return what graphs are fitted from, the degrees of which are those of a support, or ``more``."""
+        """Return the counts if the degrees of a support, and ``more``, are small enough, else the samples."""
         degree = int(self.model.degrees(support).max()) + more
         return self._counts if degree <= MOST_COUNTED else self.samples
 
@@ -362,7 +343,7 @@ class CountedSamples(SpinData):
     ) -> tuple[FloatArray, BoolArray]:
         return self._for(support, moves.added.shape[1]).values_after(support, parameters, moves)
 
-    # Counting what is not fitted takes longer than one look at the samples, unless there is nothing to count.
+    # Counting takes longer than one pass over the samples, unless there are no couplings.
 
     @override
     def value(self, coef: FloatArray, fields: FloatArray | None) -> float:
@@ -391,12 +372,7 @@ class CountedSamples(SpinData):
 
 
 def refuse_others(matrix: ChunkedMatrix, low: int, expected: str, weight: FloatArray | None = None) -> None:
-    """Say where the first entry is that is neither ``low`` nor 1: one pass over the data.
-
-    >>> refuse_others(ChunkedMatrix(ArrayChunks(np.array([[1.0, 2.0]]), 1)), 0, "must hold 0 and 1")
-    Traceback (most recent call last):
-    ValueError: X must hold 0 and 1, got 2 at position (0, 1)
-    """
+    """Refuse the first entry that is neither ``low`` nor 1: one pass over the data."""
     counts = np.ones(matrix.n_samples) if weight is None else weight
     found = matrix.reduce(FirstOther(low), counts, np.arange(matrix.n_samples))
     if found is not None:

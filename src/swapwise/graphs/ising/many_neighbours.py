@@ -35,15 +35,9 @@ class ManyNeighbours:
         self._curve = np.zeros((len(signals), len(signals)))
 
     def course(self, held: IndexArray, candidates: IndexArray, room: int) -> Iterator[tuple[FloatArray, ...]]:
-        """Yield, step by step, how likely samples are predicted wrong, and about what candidates are worth.
+        """Yield per step the probabilities of wrong predictions, and about what each candidate adds.
 
-        What is held is chosen as a whole, and of the candidates as much as there is room for.
-
-        >>> signals = np.array([[1.0, 1.0, 1.0, -1.0], [1.0, 1.0, -1.0, -1.0]])
-        >>> fit = ManyNeighbours(signals, 1.0, np.zeros(2), np.full(2, 0.1))
-        >>> *_, (wrong, worth) = fit.course(np.array([], dtype=int), np.array([0, 1]), 1)
-        >>> wrong.round(2), worth.round(2)
-        (array([0.33, 0.33, 0.11, 0.67]), array([0.12, 0.03]))
+        ``held`` is chosen as a whole, and ``room`` of the candidates in all.
         """
         rows = np.concatenate([held, candidates])
         signals, prices, share = self._signals[rows], self._prices[rows], np.ones(len(rows))
@@ -72,11 +66,7 @@ def _inverse(curve: FloatArray, ridge: FloatArray) -> FloatArray:
 
 
 def best_shares(sizes: FloatArray, total: int) -> FloatArray:
-    """Return the shares from 0 to 1 with this sum that minimise ``Σ sizes² / share``.
-
-    >>> best_shares(np.array([3.0, 1.0, 1.0]), 2)
-    array([1. , 0.5, 0.5])
-    """
+    """Return the shares from 0 to 1 with this sum that minimise ``Σ sizes² / share``."""
     if total >= len(sizes):
         return np.ones(len(sizes))
     if not total or not sizes.any():

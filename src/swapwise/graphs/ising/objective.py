@@ -113,9 +113,9 @@ class PairwisePseudoLikelihood(SparseObjective):
         return fit_bound(self, support, clock, seconds=self._fit_seconds(support))
 
     def _fit_seconds(self, support: IndexArray) -> float:
-        """Return about how many seconds a fit takes: Newton steps that factor a matrix each.
+        """Return about how many seconds a fit takes.
 
-        None without samples: graphs of small degree are all that can be fitted from counts, quickly.
+        Without samples it is 0: only graphs of small degree can be fitted from counts, quickly.
         """
         if self.data.samples is None:
             return 0.0
@@ -150,7 +150,6 @@ class PairwisePseudoLikelihood(SparseObjective):
         return values - self._at_zero, converged
 
     def _warn_of_trouble(self, support: IndexArray, fitted: FloatArray, converged: bool) -> None:
-        """Say once that couplings or fields run away, and once that a refit did not come to its end."""
         if not converged and not self._warned_of_doubt:
             chosen = [self.edges[e] for e in support]
             self._warned_of_doubt = warn(
@@ -211,15 +210,8 @@ class PairwisePseudoLikelihood(SparseObjective):
 
     @override
     def curvature(self, columns: IndexArray) -> FloatArray | None:
-        """Return columns of minus the Hessian at no coupling, where every logistic loss curves the most.
-
-        Edges that share a vertex v meet in the mean of ``x_v² z_a z_b``; others do not meet.
-
-        >>> IsingPseudoLikelihood([[1, -1, 1], [-1, -1, 1]]).curvature(np.array([0]))
-        array([[ 2.],
-               [-1.],
-               [ 0.]])
-        """
+        # At no coupling every logistic loss curves the most. Edges (a, v) and (b, v) meet in the mean of
+        # x_v² z_a z_b; edges that share no vertex do not meet.
         block = np.zeros((self.n, len(columns)))
         for ends, others in ((self.tail, self.head), (self.head, self.tail)):
             for column, edge in enumerate(columns):
@@ -237,14 +229,9 @@ class PairwisePseudoLikelihood(SparseObjective):
 
     @override
     def smoothness(self, t: int) -> float:
-        """Return a valid M_{s,t}: t + 1 for data of -1 and +1.
-
-        The logistic loss of vertex v curves by at most ``x_v² (Σ_u δ_uv z_u)² ≤ deg_v Σ_u δ_uv² x_v² z_u²``
-        along δ; an edge is counted at both ends, and two ends of a graph with t edges have at most t + 1.
-
-        >>> IsingPseudoLikelihood([[1, -1, 1], [-1, -1, 1]]).smoothness(3)
-        4.0
-        """
+        # t + 1 for data of -1 and +1: the logistic loss of vertex v curves by at most
+        # x_v² (Σ_u δ_uv z_u)² ≤ deg_v Σ_u δ_uv² x_v² z_u² along δ; an edge is counted at both ends, and the
+        # ends of an edge have together at most t + 1 neighbours in a graph with t edges.
         return (t + 1) * float(self.edge_curvature.max(initial=0.0)) + self.ridge
 
     @override
@@ -279,7 +266,7 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
         How much each sample counts, such as how often it was seen: all means are weighted. A weight of 2 is
         the same sample twice, a weight of 0 none. In memory, also beside data in chunks.
     completed : array-like of shape (n_samples, n_vertices), optional
-        The samples with something in place of what is missing: what neighbours see. By default, means.
+        The samples without missing entries, as neighbours see them. By default, means take their places.
 
     See Also
     --------
@@ -301,7 +288,7 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
     sides of it look dependent, and of many samples with many missing entries some edges between neighbours of
     neighbours would be false. :class:`IsingGraph` therefore completes samples by draws from the fitted model.
     Samples of which everything is missing are left out. ``n_observed`` tells in how many samples each pair
-    was observed, each sample as often as its weight says if weights are whole numbers.
+    was observed, where whole numbers as weights are counts.
 
     References
     ----------
@@ -362,10 +349,7 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
 
     @override
     def margins(self, support: IndexArray) -> Margins | None:
-        """Return the likelihood on some edges as a function of margins; None with a ridge.
-
-        Samples in which a vertex and its neighbours are alike are counted together.
-        """
+        # Samples in which a vertex and its neighbours are alike are counted together.
         if self.ridge > 0:
             return None
         found = self.data.patterns(support)

@@ -22,8 +22,8 @@ FEWEST_COUNTED = 2000
 FIRST_ROWS = 1000
 
 
-class Spins(NamedTuple):
-    """Samples that count, their weights, and what neighbours see of them; None if the samples say it."""
+class CheckedSamples(NamedTuple):
+    """Samples of positive weight with an observed entry, their weights, and the completed samples."""
 
     samples: FloatArray
     weight: FloatArray | None
@@ -33,14 +33,9 @@ class Spins(NamedTuple):
 def open_spins(
     spins: Any, ridge: Any, fields: Any, edges: Any, sample_weight: Any = None, completed: Any = None
 ) -> SpinData:
-    """Return access to samples, as is best for how they are stored and how many there are.
+    """Return the samples in the storage that suits them: chunks, counts of patterns, or an array.
 
-    All that is given is checked before data in chunks are read.
-
-    >>> type(open_spins(np.ones((50, 2)), 0.0, False, None)).__name__
-    'Samples'
-    >>> type(open_spins(np.ones((5000, 2)), 0.0, False, None)).__name__
-    'CountedSamples'
+    All arguments are checked before data in chunks are read.
     """
     if are_chunks(spins):
         from swapwise.graphs.ising.counts import PatternCounts
@@ -60,12 +55,9 @@ def open_spins(
 
 
 def are_chunks(X: Any) -> bool:
-    """Return whether X is to be read in chunks: not if it is a file of other numbers, by its first rows.
+    """Return whether X is read in chunks: a file is not if its first rows have others than -1, 0 and 1.
 
-    A missing entry does not make it one: that data in chunks have none does not depend on where it is.
-
-    >>> are_chunks(np.eye(2)), are_chunks("spins.npy")
-    (False, True)
+    Missing entries make no difference here, as data in chunks are refused wherever they have one.
     """
     if is_mapped(X):
         first = X[:FIRST_ROWS]
@@ -74,27 +66,16 @@ def are_chunks(X: Any) -> bool:
 
 
 def is_worth_counting(samples: FloatArray) -> bool:
-    """Return whether spins are many samples of -1 and +1.
-
-    >>> is_worth_counting(np.ones((5000, 2))), is_worth_counting(np.ones((50, 2)))
-    (True, False)
-    """
     return len(samples) >= FEWEST_COUNTED and bool((np.abs(samples) == 1).all())
 
 
 def read_spins(
     spins: Any, sample_weight: ArrayLike | None = None, completed: ArrayLike | None = None
-) -> Spins:
-    """Return samples in memory as a matrix, their weights, and what neighbours see of them.
+) -> CheckedSamples:
+    """Return checked samples in memory, in which NaN is missing.
 
-    NaN is a missing entry. Samples of weight 0, and those of which everything is missing, are left out, once
-    all are checked: what some of them hold does not tell how the data are coded.
-
-    >>> read_spins([[1, -1]])
-    Spins(samples=array([[ 1., -1.]]), weight=None, completed=None)
-    >>> read_spins([[1, -1], [1, 1], [None, None], [-1, None]], [2, 0, 1, 1])
-    Spins(samples=array([[ 1., -1.],
-           [-1., nan]]), weight=array([2., 1.]), completed=None)
+    Samples of weight 0, and those of which everything is missing, are left out after the checks, since what
+    some samples hold does not tell how the data are coded.
     """
     if np.asarray(spins).dtype == bool:
         raise ValueError("spins must be -1 and +1, got True and False; convert with 2.0 * spins - 1")
@@ -115,18 +96,10 @@ def read_spins(
         seen = None if seen is None else seen[counts]
         weight = None if weight is None else weight[counts]
     _check_observed(missing)
-    return Spins(matrix, weight, seen)
+    return CheckedSamples(matrix, weight, seen)
 
 
 def read_completed(completed: ArrayLike | None, matrix: FloatArray) -> FloatArray | None:
-    """Return samples with something for what is missing, or say why they are not those.
-
-    >>> read_completed([[1, -1]], np.array([[1.0, np.nan]]))
-    array([[ 1., -1.]])
-    >>> read_completed([[1, -1]], np.array([[-1.0, np.nan]]))
-    Traceback (most recent call last):
-    ValueError: completed must hold what was observed as it is, got 1 for -1 at position (0, 0)
-    """
     if completed is None:
         return None
     seen = as_matrix(completed, "completed")
@@ -143,7 +116,6 @@ def read_completed(completed: ArrayLike | None, matrix: FloatArray) -> FloatArra
 
 
 def _check_observed(missing: BoolArray) -> None:
-    """Refuse data of which everything is missing, and warn of vertices of which nothing was observed."""
     if not len(missing):
         raise ValueError("spins must have an observed entry in a sample of positive weight, got none")
     unknown = np.flatnonzero(missing.all(axis=0)).tolist()
@@ -153,7 +125,7 @@ def _check_observed(missing: BoolArray) -> None:
 
 
 def _check_column(column: int, values: FloatArray) -> None:
-    """Refuse another coding of two values, and warn of numbers that may be one."""
+    """Refuse other codings of two values, and warn of numbers that may be one."""
     if not len(values):
         return
     low, high = float(values.min()), float(values.max())
@@ -167,14 +139,6 @@ def _check_column(column: int, values: FloatArray) -> None:
 
 
 def read_weight(sample_weight: Any, n_samples: int) -> FloatArray | None:
-    """Return the weights of samples, or say what is wrong with them; None if there are none.
-
-    >>> read_weight([1, 0, 2], 3)
-    array([1., 0., 2.])
-    >>> read_weight([1, -1], 2)
-    Traceback (most recent call last):
-    ValueError: sample_weight must be non-negative, got -1.0 at position 1
-    """
     if sample_weight is None:
         return None
     return as_weights(sample_weight, n_samples)

@@ -23,12 +23,11 @@ from swapwise.override import override
 # Patterns up to this number are counted in a table of all that there could be: 128 kB, which a cache holds.
 MOST_IN_A_TABLE = 1 << 14
 
-# This many samples are looked at together, so that what is computed for each vertex and sample stays small:
-# 4 MB for 64 vertices.
+# Samples of a part: arrays of one number per vertex and sample take 4 MB for 64 vertices.
 ROWS_AT_ONCE = 1 << 13
 
 
-class Counted(NamedTuple):
+class CountedPatterns(NamedTuple):
     """Patterns in order, how often each was seen, and the sums of all columns over its samples."""
 
     patterns: IndexArray
@@ -37,11 +36,7 @@ class Counted(NamedTuple):
 
 
 def with_weight(chunk: FloatArray, rows: tuple[NDArray[Any], ...]) -> tuple[FloatArray, FloatArray | None]:
-    """Return the samples of a chunk that count, and their weights; None if all weigh the same.
-
-    >>> with_weight(np.array([[1.0], [2.0]]), (np.array([0.0, 3.0]),))
-    (array([[2.]]), array([3.]))
-    """
+    """Return the samples of positive weight in a chunk, and their weights; None if all weigh the same."""
     if not rows:
         return chunk, None
     weight = rows[0]
@@ -49,31 +44,21 @@ def with_weight(chunk: FloatArray, rows: tuple[NDArray[Any], ...]) -> tuple[Floa
 
 
 class Tally(Reduction):
-    """How often -1, 0 and +1 are in each column, the weight of +1, and the products of columns.
-
-    >>> Tally()(np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([2.0, 1.0]))
-    (array([[0, 0],
-           [1, 0],
-           [1, 2]]), array([1., 3.]), array([[1., 1.],
-           [1., 3.]]))
-    """
+    """How often -1, 0 and +1 are in each column, the weight of +1, and the products of columns."""
 
     @override
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
         chunk, weight = with_weight(chunk, rows)
         counts = np.stack([(chunk == value).sum(axis=0) for value in (-1, 0, 1)])
         up = counts[2] if weight is None else weight @ (chunk == 1)
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by its counts
+        # Entries that are not finite are refused by the counts.
+        with np.errstate(over="ignore", invalid="ignore"):
             return counts, up, chunk.T @ (chunk if weight is None else chunk * weight[:, None])
 
 
 @dataclass(frozen=True)
 class FirstOther(FirstBad):
-    """The first entry that is neither ``low`` nor 1: sample, feature, value; None if there is none.
-
-    >>> FirstOther(0)(np.array([[0.0, 1.0], [1.0, 7.0]]), np.array([1.0, 1.0]), np.array([10, 11]))
-    (11, 1, 7.0)
-    """
+    """The first entry that is neither ``low`` nor 1: sample, feature, value; None if there is none."""
 
     low: int
 
@@ -89,15 +74,9 @@ class FirstOther(FirstBad):
 
 @dataclass(frozen=True)
 class Patterns(Reduction):
-    """Which spins are seen together in each neighbourhood, how often, and with what elsewhere.
+    """Which spins are seen together in each neighbourhood, how often, and sums of columns over them.
 
     A pattern is a number: bit k says whether the k-th vertex of the neighbourhood is at +1.
-
-    >>> spins = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
-    >>> Patterns([(0, 2)], with_sums=False)(spins)[0][:2]
-    (array([1, 2]), array([1, 2]))
-    >>> Patterns([(0, 2)], with_sums=False)(spins, np.array([0.0, 0.5, 3.0]))[0][:2]
-    (array([2]), array([3.5]))
     """
 
     neighbourhoods: list[Neighbourhood]
@@ -123,7 +102,7 @@ def _patterns(is_up: NDArray[np.bool_], vertices: Neighbourhood) -> IndexArray:
     return patterns
 
 
-def _counted(patterns: IndexArray, summed: FloatArray, weight: FloatArray | None) -> Counted:
+def _counted(patterns: IndexArray, summed: FloatArray, weight: FloatArray | None) -> CountedPatterns:
     if patterns.max(initial=0) < MOST_IN_A_TABLE:
         table = np.bincount(patterns, weight)
         seen = np.flatnonzero(table)
@@ -132,30 +111,25 @@ def _counted(patterns: IndexArray, summed: FloatArray, weight: FloatArray | None
         seen, place = np.unique(patterns, return_inverse=True)
         counts = np.bincount(place, weight)
     if not summed.shape[1]:
-        return Counted(seen, counts, np.empty((len(seen), 0)))
+        return CountedPatterns(seen, counts, np.empty((len(seen), 0)))
     rows = np.arange(len(place) + 1)
     entries = np.ones(len(place)) if weight is None else weight
     has_pattern = scipy.sparse.csr_array((entries, place, rows), shape=(len(place), len(seen)))
-    return Counted(seen, counts, has_pattern.T @ summed)
+    return CountedPatterns(seen, counts, has_pattern.T @ summed)
 
 
-def _added(first: Counted, second: Counted) -> Counted:
+def _added(first: CountedPatterns, second: CountedPatterns) -> CountedPatterns:
     seen, place = np.unique(np.concatenate([first.patterns, second.patterns]), return_inverse=True)
     counts = np.zeros(len(seen), dtype=first.counts.dtype)
     sums = np.zeros((len(seen), first.sums.shape[1]))
     np.add.at(counts, place, np.concatenate([first.counts, second.counts]))
     np.add.at(sums, place, np.concatenate([first.sums, second.sums]))
-    return Counted(seen, counts, sums)
+    return CountedPatterns(seen, counts, sums)
 
 
 @dataclass(frozen=True)
 class VertexGradients(Reduction):
-    """The gradient of every vertex's log-likelihood (a row) by its coupling to every other (a column).
-
-    >>> VertexGradients(np.zeros((2, 2)), np.zeros(2))(np.array([[1.0, 1.0], [0.0, 1.0]]))
-    (array([[2., 0.],
-           [0., 2.]]),)
-    """
+    """The gradient of every vertex's log-likelihood (a row) by its coupling to every other (a column)."""
 
     couplings: FloatArray
     fields: FloatArray
@@ -171,12 +145,7 @@ class VertexGradients(Reduction):
 
 @dataclass(frozen=True)
 class Hessian(Reduction):
-    """Minus the second derivatives in the couplings of some edges and, if they are free, in all fields.
-
-    >>> edge = np.array([0]), np.array([1])
-    >>> Hessian(np.zeros((2, 2)), np.zeros(2), *edge, are_free=False)(np.array([[1.0, 1.0], [0.0, 1.0]]))
-    (array([[4.]]),)
-    """
+    """Minus the second derivatives in the couplings of some edges and, if they are free, in all fields."""
 
     couplings: FloatArray
     fields: FloatArray
@@ -198,7 +167,7 @@ class Hessian(Reduction):
 def _parts(
     chunk: FloatArray, rows: tuple[NDArray[Any], ...]
 ) -> Iterator[tuple[FloatArray, FloatArray | None]]:
-    """Go through the samples that count, some at a time: spins, one vertex per row, and weights if any."""
+    """Yield the samples of positive weight, some at a time: spins, one vertex per row, and weights if any."""
     chunk, weight = with_weight(chunk, rows)
     for begin in range(0, len(chunk), ROWS_AT_ONCE):
         part = slice(begin, begin + ROWS_AT_ONCE)

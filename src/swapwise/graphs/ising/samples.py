@@ -41,16 +41,9 @@ ROWS_WORTH_THREADS = 64
 class Samples(SpinData):
     """Any real numbers, one vertex per row; every mean is taken over all samples.
 
-    Entries that are NaN are missing. What is predicted, ``own``, is then 0, so that the term is log σ(0),
-    whatever the parameters are; and what neighbours see, ``seen``, is as ``completed`` has it, or
+    Entries that are NaN are missing. Where they are, ``own``, the predicted values, is 0, so that the term is
+    log σ(0) whatever the parameters are, and ``seen``, the values that neighbours see, is ``completed`` or
     ``imputed``.
-
-    >>> model = IsingModel.read(2, 0.0, False, None)
-    >>> Samples(model, np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([3.0, 1.0])).vertex_gradients(
-    ...     np.zeros(1), None
-    ... )
-    array([[1. , 0.5],
-           [0.5, 1. ]])
     """
 
     def __init__(
@@ -67,7 +60,7 @@ class Samples(SpinData):
         weight = if_unequal(weight)
         #: The weights, which have mean 1: an array if they differ
         self.weight: FloatArray | float = 1.0 if weight is None else _of_mean_one(weight)
-        #: What is predicted and what is predicted from: one and the same array if nothing is missing
+        #: The predicted values and those that neighbours see: one array if nothing is missing
         self.own: FloatArray = np.ascontiguousarray(samples.T)  # the samples of a vertex lie side by side
         self.seen: FloatArray = self.own
         missing = np.isnan(self.own)
@@ -82,11 +75,10 @@ class Samples(SpinData):
         self.offset = np.log(2.0) * float(self.mean(missing).sum())
 
     def _means(self) -> FloatArray:
-        """Return the mean of what was observed of every vertex; 0 if nothing was."""
         return self._of_observed(self.mean(self.own))
 
     def _of_observed(self, means: FloatArray) -> FloatArray:
-        """Return means over all samples, in which what is missing is 0, as means of what was observed."""
+        """Turn means over all samples, in which missing entries are 0, into means of what was observed."""
         if self._observed is None:
             return means
         share = self.mean(self._observed)
@@ -110,7 +102,7 @@ class Samples(SpinData):
 
     @cached_property
     def _problem(self) -> tuple[Any, ...]:
-        """What the kernels need to know: see ``Problem`` in kernels/ising.hpp."""
+        """The arguments of the kernels: see ``Problem`` in kernels/ising.hpp."""
         model = self.model
         weight = self.weight if isinstance(self.weight, np.ndarray) else np.empty(0)
         couplings = LONGEST_STEP / np.sqrt(_positive(self.edge_curvature))
@@ -149,34 +141,31 @@ class Samples(SpinData):
         return log_likelihood - self.model.ridge * float(coef @ coef) / 2
 
     def log_likelihoods(self, local: FloatArray) -> FloatArray:
-        """Return the mean log-likelihood of every vertex with given local fields."""
         return self.mean(self.terms(local))
 
     def terms(self, local: FloatArray) -> FloatArray:
-        """Return the log-likelihood of every entry with given local fields."""
         return -np.logaddexp(0.0, -2.0 * self.own * local)
 
     def slopes(self, local: FloatArray) -> FloatArray:
-        """Return how each term rises in its local field."""
+        """Return the derivative of each term in its local field."""
         return slopes_of(self.own, local)
 
     def curvatures(self, local: FloatArray) -> FloatArray:
-        """Return how each term curves in its local field."""
+        """Return minus the second derivative of each term in its local field."""
         return curvatures_of(self.own, local)
 
     @cached_property
     def largest_curvatures(self) -> FloatArray:
-        """What no term curves more than, whatever its local field."""
+        """Upper bounds on ``curvatures`` at any local field."""
         return self.own**2
 
     def mean(self, values: FloatArray) -> FloatArray:
-        """Return the weighted mean over the samples, which are the last axis."""
         if isinstance(self.weight, np.ndarray):
             return values @ self.weight / self.n_samples
         return values.mean(axis=-1)
 
     def local_fields(self, coef: FloatArray, fields: FloatArray | None = None) -> FloatArray:
-        """Return h for every vertex and sample, with given fields or else the best for these couplings."""
+        """Return h for every vertex and sample, with given fields or the best ones for these couplings."""
         local = product(self.model.coupling_matrix(coef), self.seen)
         if not self.model.fields:
             return local
@@ -189,8 +178,6 @@ class Samples(SpinData):
         return self._best_biases(product(self.model.coupling_matrix(coef), self.seen))
 
     def _best_biases(self, local: FloatArray) -> FloatArray:
-        """Return the best bias of every vertex on top of local fields."""
-
         def slopes(bias: FloatArray) -> tuple[FloatArray, FloatArray]:
             there = local + bias[:, None]
             return self.mean(self.slopes(there)), self.mean(self.curvatures(there))
@@ -198,7 +185,7 @@ class Samples(SpinData):
         return best_biases(slopes, self._widest_biases(local))
 
     def _widest_biases(self, local: FloatArray) -> FloatArray:
-        """Return what no best bias exceeds, unless a vertex never changes."""
+        """Return bounds on the best biases of vertices that vary."""
         largest = _positive(np.abs(self.own).max(axis=1))
         return (SURE + 2.0 * np.abs(self.own * local).max(axis=1)) / largest
 
@@ -255,9 +242,9 @@ class Samples(SpinData):
         elements: IndexArray,
         share: float,
     ) -> FloatArray:
-        """Return minus the Hessian for some edges and, if there are any, for the fields of all vertices.
+        """Return minus the Hessian for some edges and, if there are fields, for those of all vertices.
 
-        It is the mean over the last share of the way from no couplings, with the fields ``alone``.
+        It is the mean over the last ``share`` of the way from no couplings, with the fields ``alone``.
         """
         local = self.local_fields(coef, fields)
         back = (alone[:, None] if self.model.fields else 0.0) - local
@@ -266,17 +253,15 @@ class Samples(SpinData):
         return self._products(curve, elements)
 
     def _curvature(self, local: FloatArray) -> FloatArray:
-        """Return how each sample of each vertex curves in its local field, weighted."""
         return self.curvatures(local) * self.weight / self.n_samples
 
     def _products(self, curve: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return the Hessian of some edges and, if there are any, of the fields of all vertices."""
         tail, head = self.model.tail[elements], self.model.head[elements]
         return hessian_of(self.seen, curve, tail, head, fields=self.model.fields)
 
 
 def _positive(sizes: FloatArray) -> FloatArray:
-    """Return sizes, with the largest in place of zeros: what has no size has no effect, whatever its step."""
+    """Return sizes with the largest in place of zeros: what has no size has no effect, whatever its step."""
     return np.where(sizes > 0, sizes, sizes.max(initial=0.0) or 1.0)
 
 

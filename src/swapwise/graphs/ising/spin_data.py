@@ -36,11 +36,11 @@ SURE = 20.0
 
 
 class SpinData(ABC):
-    """What an Ising model asks of its samples: everything is a mean over them, weighted if they have weights.
+    """The samples of a pairwise model, however they are stored; every mean over them is weighted.
 
-    Parameters of a fit are the couplings in the order of the support, then, with fields, the bias of every
-    vertex. Wherever ``fields`` are asked for, None stands for the best ones given the couplings. A new kind
-    of storage is one class that writes these eight methods, and one line in ``open_spins``.
+    Parameters of a fit are the couplings in the order of the support, then, in a model with fields, the bias
+    of every vertex. ``fields=None`` stands for the best ones given the couplings. A new kind of storage is
+    one class with the eight abstract methods, and one line in ``open_spins``.
     """
 
     model: IsingModel
@@ -51,13 +51,13 @@ class SpinData(ABC):
     n_passes: float | None = None
     #: The samples themselves, where they are in memory
     samples: Samples | None = None
-    #: The value of a perfect prediction: what is missing, or 0, cannot be predicted, and adds log σ(0)
+    #: The value of a perfect prediction: entries that are missing, or 0, add log σ(0)
     perfect: float = 0.0
-    #: What the log-likelihood has beside the terms: what takes those of missing entries away
+    #: The part of the log-likelihood beside the terms, which cancels those of missing entries
     offset: float = 0.0
-    #: What each vertex is to its neighbours where it is missing: its mean, or 0 in a model without fields
+    #: The value of each vertex for its neighbours where it is missing: its mean, or 0 without fields
     imputed: FloatArray
-    #: How many samples there are, each as often as its weight says if all weights are whole numbers
+    #: The number of samples: the sum of the weights if all of them are whole numbers
     n_counted: int
 
     @abstractmethod
@@ -68,7 +68,7 @@ class SpinData(ABC):
     def values_after(
         self, support: IndexArray, parameters: FloatArray, moves: MoveList
     ) -> tuple[FloatArray, BoolArray]:
-        """Return the value after each move from a fit, and whether its refit came to its end."""
+        """Return the value after each move from a fit, and whether its refit converged."""
 
     @abstractmethod
     def value(self, coef: FloatArray, fields: FloatArray | None) -> float:
@@ -88,10 +88,9 @@ class SpinData(ABC):
 
     @abstractmethod
     def patterns(self, support: IndexArray) -> list[tuple[FloatArray, FloatArray]]:
-        """Return which spins of every vertex and its neighbours are seen together, and how often.
+        """Return patterns of every vertex and its neighbours, a column each, and their shares of samples.
 
-        A pattern is a column, with the vertices in the order of :meth:`IsingModel.neighbourhoods`; it comes
-        with its share of the samples. The first row holds what is predicted, the others what predicts it.
+        Rows are in the order of :meth:`IsingModel.neighbourhoods`: the first is predicted by the others.
         """
 
     @abstractmethod
@@ -106,10 +105,7 @@ class SpinData(ABC):
 
     @cached_property
     def edge_curvature(self) -> FloatArray:
-        """The mean of ``x_v² z_u²``, or of ``x_u² z_v²`` if it is larger, for every edge.
-
-        It is 1 for data of -1 and +1, and less where some are missing.
-        """
+        """The larger mean of ``x_v² z_u²`` and ``x_u² z_v²`` for every edge: 1 for data of -1 and +1."""
         return np.ones(self.model.n)
 
     @cached_property
@@ -119,25 +115,16 @@ class SpinData(ABC):
 
     @cached_property
     def n_observed(self) -> IndexArray:
-        """In how many samples both of two vertices were observed."""
         return np.full((self.model.n_vertices,) * 2, self.n_counted)
 
 
 def if_unequal(weight: FloatArray | None) -> FloatArray | None:
-    """Return the weights, or None if they say nothing.
-
-    >>> if_unequal(np.array([2.0, 2.0])) is None
-    True
-    """
+    """Return the weights, or None if all are the same."""
     return None if weight is None or (weight == weight[0]).all() else weight
 
 
 def counts_of(weight: FloatArray | None, n_samples: int) -> IndexArray:
-    """Return how often each sample was seen: its weight if all are whole numbers, else once if it counts.
-
-    >>> counts_of(np.array([3.0, 0.0, 1.0]), 3), counts_of(np.array([0.5, 0.0, 1.0]), 3)
-    (array([3, 0, 1]), array([1, 0, 1]))
-    """
+    """Return how often each sample was seen: its weight if all are whole numbers, else once if it counts."""
     if weight is None:
         return np.ones(n_samples, dtype=np.intp)
     are_counts = not (weight % 1).any() and weight.max() <= MOST_COUNTED_ONCE
@@ -147,12 +134,9 @@ def counts_of(weight: FloatArray | None, n_samples: int) -> IndexArray:
 def best_biases(
     slopes: Callable[[FloatArray], tuple[FloatArray, FloatArray]], widest: FloatArray
 ) -> FloatArray:
-    """Return where slopes are zero: Newton steps for all vertices at once, in a bracket each.
+    """Return where slopes are zero, by Newton steps for all vertices at once, in a bracket each.
 
-    ``slopes`` gives slope and curvature at biases. A vertex that never changes stops at ``widest``.
-
-    >>> best_biases(lambda bias: (0.5 - bias, np.ones(1)), np.array([20.0]))
-    array([0.5])
+    ``slopes`` returns slopes and curvatures at biases. A vertex that never varies stops at ``widest``.
     """
     bias, low, high = np.zeros(len(widest)), -widest, widest
     for _ in range(MAX_STEPS):
@@ -169,51 +153,28 @@ def best_biases(
 
 
 def sigmoid(margin: FloatArray) -> FloatArray:
-    """Return ``1 / (1 + exp(−margin))``.
-
-    >>> sigmoid(np.zeros(1))
-    array([0.5])
-    """
     return 0.5 * (1.0 + np.tanh(0.5 * margin))
 
 
 def drawn_spins(local: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return a spin for each local field.
-
-    >>> drawn_spins(np.array([-9.0, 9.0]), np.random.default_rng(0))
-    array([-1.,  1.])
-    """
     return np.where(rng.random(len(local)) < sigmoid(2.0 * local), 1.0, -1.0)
 
 
 def slopes_of(spins: FloatArray, local: FloatArray) -> FloatArray:
-    """Return how each term ``log σ(2 x_v h_v)`` rises in its local field.
-
-    >>> slopes_of(np.array([[1.0, -1.0]]), np.zeros((1, 2)))
-    array([[ 1., -1.]])
-    """
+    """Return the derivative of each term ``log σ(2 x_v h_v)`` in its local field."""
     return 2.0 * spins * sigmoid(-2.0 * spins * local)
 
 
 def gradients_of(spins: FloatArray, local: FloatArray, others: FloatArray) -> FloatArray:
     """Return ``Σ ∂ log σ(2 x_v h_v)/∂h_v · z_u`` over the samples: one row for each v, one column for each u.
 
-    ``others`` are the z, what vertices are to their neighbours, times the weights of their samples.
-
-    >>> spins = np.array([[1.0, 1.0], [1.0, -1.0]])
-    >>> gradients_of(spins, np.zeros((2, 2)), spins)
-    array([[2., 0.],
-           [0., 2.]])
+    ``others`` are the z, the values that neighbours see, times the weights of their samples.
     """
     return slopes_of(spins, local) @ others.T
 
 
 def curvatures_of(spins: FloatArray, local: FloatArray) -> FloatArray:
-    """Return how each sample of each vertex curves in its local field.
-
-    >>> curvatures_of(np.array([[1.0]]), np.zeros((1, 1)))
-    array([[1.]])
-    """
+    """Return minus the second derivative of each term in its local field."""
     wrong = sigmoid(-2.0 * spins * local)
     return 4.0 * wrong * (1.0 - wrong) * spins**2
 
@@ -221,13 +182,9 @@ def curvatures_of(spins: FloatArray, local: FloatArray) -> FloatArray:
 def hessian_of(
     others: FloatArray, curve: FloatArray, tail: IndexArray, head: IndexArray, *, fields: bool
 ) -> FloatArray:
-    """Return products of what edges, then the fields of all vertices, add to local fields.
+    """Return minus the Hessian in the couplings of edges and, with ``fields``, the biases of all vertices.
 
-    They are sums over the samples, each weighted by how it curves. ``others`` is what vertices are to their
-    neighbours.
-
-    >>> hessian_of(np.eye(2), np.ones((2, 2)), np.array([0]), np.array([1]), fields=False)
-    array([[2.]])
+    ``curve`` is the weighted curvature of every term, ``others`` are the values that neighbours see.
     """
     size, (n_vertices, n_samples) = len(tail), others.shape
     block = np.zeros((size + fields * n_vertices,) * 2)
@@ -241,11 +198,7 @@ def hessian_of(
 
 
 def without_fields(whole: FloatArray, size: int) -> FloatArray:
-    """Return the Hessian of the first few parameters, where those behind them, the fields, move along.
-
-    >>> without_fields(np.array([[2.0, 1.0], [1.0, 4.0]]), 1)
-    array([[1.75]])
-    """
+    """Return the Hessian of the first ``size`` parameters where the others, the fields, move along."""
     across, own = whole[:size, size:], np.diag(whole)[size:]  # fields of two vertices do not meet
     share = np.divide(across, own, out=np.zeros_like(across), where=own > 0)
     return whole[:size, :size] - share @ across.T

@@ -35,14 +35,14 @@ LEAST_MODEL_RIDGE = 1e-4
 Key = tuple[int, ...]
 
 
-class Scored(NamedTuple):
+class MoveGain(NamedTuple):
     """The gain of a move as it was computed, and an upper bound on it."""
 
     gain: float
     bound: float
 
 
-UNKNOWN = Scored(np.nan, np.inf)
+UNKNOWN = MoveGain(np.nan, np.inf)
 
 
 class IsingState(SparseState):
@@ -50,7 +50,7 @@ class IsingState(SparseState):
 
     objective: PairwisePseudoLikelihood
     _parameters: FloatArray  # couplings in the order of the support, then fields
-    _scored: dict[Key, Scored]  # what is known of moves from this set
+    _scored: dict[Key, MoveGain]  # moves from this set
 
     def __init__(self, objective: PairwisePseudoLikelihood, support: IndexArray) -> None:
         self._parameters = objective.no_couplings(len(support))
@@ -107,14 +107,13 @@ class IsingState(SparseState):
             self._scored = {}
         fresh = [row for row, key in enumerate(keys) if key not in self._scored]
         gains, converged = self._refits(listed.take(np.array(fresh, dtype=np.intp)))
-        # A refit that did not come to its end says nothing about the maximum.
+        # A refit that did not converge does not bound the maximum.
         bounds = np.where(converged, gains, np.inf)
         for row, gain, bound in zip(fresh, gains.tolist(), bounds.tolist(), strict=True):
-            self._scored[keys[row]] = Scored(gain, bound)
+            self._scored[keys[row]] = MoveGain(gain, bound)
         return moves.spread(np.array([self._scored[key].gain for key in keys], dtype=np.float64))
 
     def _refits(self, moves: MoveList) -> tuple[FloatArray, BoolArray]:
-        """Return the gain of every move, and whether its refit came to its end."""
         self.n_evaluations += len(moves)
         values, converged = self.objective.values_after(self.support, self._parameters, moves)
         for row in np.flatnonzero(~converged):  # exactly as it is refitted if the move is taken
@@ -124,12 +123,8 @@ class IsingState(SparseState):
 
     @override
     def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
-        """Return the best move that gains more than ``incumbent``; most moves are left out by bounds.
-
-        In every batch the cheapest drop for each addition is refitted first: that says what the best move
-        gains at least, though not which of several equal ones comes first.
-        """
-
+        # In every batch the cheapest drop for each addition is refitted first, which bounds the gain of the
+        # best move from below, but does not tell which of several equal ones comes first.
         def prune(moves: MoveBatch, least: float) -> MoveList:
             listed = moves.to_list()
             probes = _cheapest_of_each(listed, self._coef**2)
@@ -145,7 +140,7 @@ class IsingState(SparseState):
     def unpruned(self, listed: MoveList, least: float, budget: Budget) -> MoveList:
         """Return the moves without those that monotonicity proves to gain less than ``least``.
 
-        To drop but a part of what a move drops gains no less, and many moves share that part.
+        A move that drops only a part of what another one drops gains no less, and many moves share that part.
         """
         least -= ROOM * self.magnitude
         n_dropped = (listed.dropped != NOTHING).sum(axis=1)
@@ -175,11 +170,8 @@ class IsingState(SparseState):
 
     @override
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
-        """Return for every move its own M: edges that share no vertex do not add up.
-
-        By the argument of :meth:`PairwisePseudoLikelihood.smoothness`, it is the largest
-        ``curvature · (deg_u + deg_v)`` over the edges of the move, with degrees within the move.
-        """
+        # By the argument of PairwisePseudoLikelihood.smoothness, the largest curvature · (deg_u + deg_v) over
+        # the edges of the move, with degrees within the move: edges that share no vertex do not add up.
         listed = moves.to_list()
         touched = np.concatenate([listed.added, listed.dropped], axis=1)
         there = touched != NOTHING
@@ -205,7 +197,7 @@ def _cheapest_of_each(moves: MoveList, cost: FloatArray) -> MoveList:
 
 
 def _keys(moves: MoveList) -> list[Key]:
-    """Return what tells moves from one set apart: the elements that they exchange."""
+    """Return the elements that each move exchanges, which identify it among moves from one set."""
     touched = np.sort(np.hstack([moves.added, moves.dropped]), axis=1)
     if not (touched == NOTHING).any():
         return list(map(tuple, touched.tolist()))

@@ -31,7 +31,7 @@ NUMBERS_AT_ONCE = 2_000_000
 
 
 def vertex_summands(samples: Samples, coef: FloatArray) -> Iterator[VertexSummand]:
-    """Yield one part for every vertex, priced so that both ends of an edge would keep ``coef``."""
+    """Yield one part per vertex, priced so that both ends of an edge would keep ``coef``."""
     model = samples.model
     alone = samples.log_likelihoods(samples.local_fields(np.zeros(model.n)))
     for vertex, (elements, others, prices) in enumerate(priced_edges(samples, coef)):
@@ -140,10 +140,7 @@ class VertexSummand(Summand):
         prices: FloatArray,
         target: float = -np.inf,
     ) -> tuple[float, FloatArray]:
-        """Return what no fit on ``held`` and that number of candidates exceeds, and what each is worth.
-
-        Every step of the relaxation gives a dual point, and the best of them is the bound.
-        """
+        # Every step of the relaxation gives a dual point, and the best of them is the bound.
         signals, own_prices, ridge = self._design(np.append(held, candidates)[None])
         always = held if self._field is None else np.append(held, len(self.elements))
         bound, idle, worth = np.inf, 0, np.zeros(len(candidates))
@@ -164,7 +161,6 @@ class VertexSummand(Summand):
         return ManyNeighbours(signals[0], self._weight, prices[0], ridge)
 
     def _slope(self, signals: FloatArray, wrong: FloatArray) -> FloatArray:
-        """Return the derivative of the mean log-likelihood by each coefficient of each set."""
         slope: FloatArray = 2.0 / self.cost * (signals @ (self._weight * wrong)[..., None])[..., 0]
         return slope
 
@@ -182,7 +178,7 @@ class VertexSummand(Summand):
     def _dual(
         self, signals: FloatArray, prices: FloatArray, ridge: FloatArray, wrong: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return an upper bound from any probabilities q of being wrong, and what coefficients add to it.
+        """Return an upper bound from any probabilities q of being wrong, and the terms of coefficients in it.
 
         ``log σ(m) ≤ q m − H(q)`` with the entropy H, for all q. Where a coefficient has a ridge, the best of
         it follows; where it has none, q must make its slope vanish, and is moved until it does. If that is

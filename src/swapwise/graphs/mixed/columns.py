@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from swapwise.graphs.mixed.families import FAMILIES, Binary, Counts, VertexFamil
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class MixedColumns:
     """The family of each column, and the mean and standard deviation by which it is standardised.
 
     Spins are left as they are: their centre is 0 and their spread 1.
@@ -25,13 +25,6 @@ class Columns:
 
     @classmethod
     def read(cls, X: FloatArray, families: Sequence[str], weight: FloatArray | None) -> Self:
-        """Return what is known of columns of the families of these names, or say what is wrong with them.
-
-        >>> X = np.array([[1.0, 2.0], [-1.0, 4.0]])
-        >>> Columns.read(X, ["binary", "gaussian"], None).standardised(X)
-        array([[ 1., -1.],
-               [-1.,  1.]])
-        """
         kinds = read_families(families, X.shape[1])
         counts = np.ones(len(X)) if weight is None else weight
         centre, spread = np.zeros(X.shape[1]), np.ones(X.shape[1])
@@ -46,10 +39,6 @@ class Columns:
             spread[column] = deviation or 1.0
         return cls(kinds, centre, spread)
 
-    def in_units_of(self, deviations: FloatArray) -> Self:
-        """Return columns whose spread is as many times as large."""
-        return replace(self, spread=self.spread * deviations)
-
     def standardised(self, X: FloatArray) -> FloatArray:
         """Return values as neighbours see them."""
         return (X - self.centre) / self.spread
@@ -61,11 +50,6 @@ class Columns:
 
 
 def read_families(families: Sequence[str], n: int) -> tuple[VertexFamily, ...]:
-    """Return the families of n columns by their names.
-
-    >>> [family.number for family in read_families(["binary", "counts"], 2)]
-    [0, 2]
-    """
     if isinstance(families, str):
         families = [families] * n
     names = list(families)
@@ -80,11 +64,6 @@ def read_families(families: Sequence[str], n: int) -> tuple[VertexFamily, ...]:
 
 
 def read_matrix(X: Any) -> FloatArray:
-    """Return data as numbers, with NaN where they are missing.
-
-    >>> read_matrix([[1, None]])
-    array([[ 1., nan]])
-    """
     matrix = as_matrix(X, "X", finite=False)
     if 0 in matrix.shape:
         raise ValueError(f"X must have at least one sample and one column, got shape {matrix.shape}")
@@ -93,7 +72,6 @@ def read_matrix(X: Any) -> FloatArray:
 
 
 def check_values(family: VertexFamily, values: FloatArray, column: str) -> None:
-    """Refuse values that a family does not have."""
     there = values[~np.isnan(values)]
     if isinstance(family, Binary):
         wrong, expected = there[np.abs(there) != 1], "-1 and +1, as it is binary"

@@ -1,4 +1,4 @@
-"""The conditional distributions of a mixed graph, for any samples: what is left of the data after a fit."""
+"""The conditional distributions of a fitted mixed graph, for any samples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray
 from swapwise.graphs.ising.open import read_weight
-from swapwise.graphs.mixed.columns import Columns, read_matrix
+from swapwise.graphs.mixed.columns import MixedColumns, read_matrix
 from swapwise.graphs.mixed.families import Binary, Counts, Gaussian
 
 
@@ -18,8 +18,8 @@ from swapwise.graphs.mixed.families import Binary, Counts, Gaussian
 class Conditionals:
     """Columns in units in which Gaussian ones have a conditional variance of 1."""
 
-    columns: Columns
-    #: What each vertex is to its neighbours where it is missing
+    columns: MixedColumns
+    #: The value of each vertex for its neighbours where it is missing
     imputed: FloatArray
 
     @cached_property
@@ -29,7 +29,7 @@ class Conditionals:
         return np.where(are_counts, 1.0 / self.columns.spread, 1.0)
 
     def own(self, X: FloatArray) -> FloatArray:
-        """Return what is predicted, one vertex per row: NaN where it is missing, but 0 if it is binary."""
+        """Return the predicted values, one vertex per row: NaN where they are missing, but 0 if binary."""
         own = np.ascontiguousarray(self.columns.own(X).T)
         for vertex, family in enumerate(self.columns.families):
             if isinstance(family, Binary):
@@ -37,7 +37,6 @@ class Conditionals:
         return own
 
     def of_families(self, what: str, own: FloatArray, local: FloatArray | None = None) -> FloatArray:
-        """Return what each family says of its vertices, such as their terms."""
         answers = []
         for vertex, family in enumerate(self.columns.families):
             row = slice(vertex, vertex + 1)
@@ -57,7 +56,7 @@ class Conditionals:
         return slopes, fields - slopes @ self.columns.centre
 
     def base(self, own: FloatArray) -> FloatArray:
-        """Return what log-likelihoods have beside their terms, in units of the data."""
+        """Return the part of log-likelihoods that does not depend on local fields, in units of the data."""
         are_gaussian = [isinstance(family, Gaussian) for family in self.columns.families]
         logs = np.where(are_gaussian, np.log(self.columns.spread), 0.0)[:, None]
         return self.of_families("base", own) - np.where(np.isnan(own), 0.0, logs)
@@ -72,7 +71,7 @@ class Conditionals:
     ) -> float:
         """Return the mean over samples of ``Σ_v log p(x_v | neighbours)``, over what was observed.
 
-        Neighbours see what was completed, or else means. Samples of which everything is missing do not count.
+        Neighbours see ``completed``, or else means. Samples of which everything is missing do not count.
         """
         matrix = read_matrix(X)
         weight = read_weight(sample_weight, len(matrix))
@@ -86,11 +85,7 @@ class Conditionals:
 
 
 def have_answers(X: FloatArray, weight: FloatArray | None) -> BoolArray:
-    """Return which samples count: those of which not everything is missing, and that have a weight.
-
-    >>> have_answers(np.array([[1.0, np.nan], [np.nan, np.nan]]), None)
-    array([ True, False])
-    """
+    """Return which samples have a positive weight and an observed entry."""
     counts: BoolArray = ~np.asarray(np.isnan(X).all(axis=1))
     if weight is not None:
         counts = counts & (weight > 0)

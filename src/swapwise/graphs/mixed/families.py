@@ -40,27 +40,27 @@ class VertexFamily(ABC):
 
     @abstractmethod
     def slopes(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return how terms rise in the local field."""
+        """Return the derivatives of the terms in the local field."""
 
     @abstractmethod
     def curvatures(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return how terms curve in the local field, as a positive number."""
+        """Return minus the second derivatives of the terms in the local field."""
 
     @abstractmethod
     def largest_curvatures(self, own: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return what terms curve no more than; if there is no such number, how they curve on average."""
+        """Return upper bounds on the curvatures; where there are none, mean curvatures."""
 
     @abstractmethod
     def highest(self, own: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return what terms do not exceed, whatever the local field."""
+        """Return upper bounds on the terms at any local field."""
 
     @abstractmethod
     def base(self, own: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return what the log-likelihood has beside the terms, which depends on x alone."""
+        """Return the part of the log-likelihood that depends on x alone."""
 
     @abstractmethod
     def widest(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return for each vertex, a row, what its best bias does not exceed unless it never changes."""
+        """Return a bound on the best bias of each vertex, a row, that varies."""
 
     @abstractmethod
     def draw(self, local: FloatArray, scale: float, rng: np.random.Generator) -> FloatArray:
@@ -68,11 +68,7 @@ class VertexFamily(ABC):
 
 
 class Binary(VertexFamily):
-    """A spin of -1 or +1, with ``A(h) = log(2 cosh h)``: the terms are ``log σ(2 x h)``.
-
-    >>> Binary().terms(np.ones((1, 1)), np.zeros((1, 1)), np.ones((1, 1))).round(3)
-    array([[-0.693]])
-    """
+    """A spin of -1 or +1, with ``A(h) = log(2 cosh h)``: the terms are ``log σ(2 x h)``."""
 
     name, number = "binary", 0
 
@@ -110,12 +106,7 @@ class Binary(VertexFamily):
 
 
 class Gaussian(VertexFamily):
-    """A real number of a known conditional variance s, its scale: ``A(h) = s h²/2``, so the mean is ``s h``.
-
-    >>> family, scale = Gaussian(), np.full((1, 1), 0.5)
-    >>> family.slopes(np.ones((1, 1)), np.full((1, 1), 2.0), scale)
-    array([[0.]])
-    """
+    """A real number of known conditional variance s, its scale: ``A(h) = s h²/2``, with mean ``s h``."""
 
     name, number = "gaussian", 1
 
@@ -153,12 +144,7 @@ class Gaussian(VertexFamily):
 
 
 class Counts(VertexFamily):
-    """A count k whose mean is ``e^{s h}``, as that of a Poisson variable; ``x = s k`` with the scale s.
-
-    >>> family, scale = Counts(), np.full((1, 1), 0.5)
-    >>> family.slopes(np.ones((1, 1)), np.full((1, 1), 2.0 * np.log(2.0)), scale).round(12)  # k = 2
-    array([[0.]])
-    """
+    """A count k whose mean is ``e^{s h}``, as that of a Poisson variable; ``x = s k`` with the scale s."""
 
     name, number, is_smooth = "counts", 2, False
 
@@ -206,7 +192,6 @@ class Counts(VertexFamily):
 
 
 def _there(own: FloatArray, values: FloatArray) -> FloatArray:
-    """Return values, with 0 where x is missing."""
     return np.where(np.isnan(own), 0.0, values)
 
 

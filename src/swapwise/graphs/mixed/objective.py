@@ -11,7 +11,7 @@ from swapwise.checks import FloatArray, IndexArray, as_vector
 from swapwise.graphs.ising.model import IsingModel
 from swapwise.graphs.ising.objective import PairwisePseudoLikelihood
 from swapwise.graphs.ising.open import read_completed, read_weight
-from swapwise.graphs.mixed.columns import Columns, read_matrix
+from swapwise.graphs.mixed.columns import MixedColumns, read_matrix
 from swapwise.graphs.mixed.conditionals import have_answers
 from swapwise.graphs.mixed.families import Binary
 from swapwise.graphs.mixed.samples import MixedSamples
@@ -49,7 +49,7 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
         are ignored. By default they come from regressions on all other columns, or are 1 if there are
         fewer than five samples per column.
     completed : array-like of shape (n_samples, n_vertices), optional
-        The data with something in place of what is missing: what neighbours see. By default, means.
+        The data without missing entries, as neighbours see them. By default, means take their places.
 
     See Also
     --------
@@ -65,8 +65,8 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
 
     Without counts there is a joint distribution whenever the couplings of Gaussian columns make a positive
     definite matrix. With counts there is none if two of them are coupled positively, or one is coupled to a
-    Gaussian column [2]_: each conditional distribution is still what it says, and the graph tells what
-    predicts what, but the conditional distributions are not those of one joint model. The terms of counts
+    Gaussian column [2]_: the graph still tells what predicts what, but the conditional distributions
+    are not those of one joint model. The terms of counts
     curve without bounds, so methods and theorems that need a smoothness constant do not apply.
 
     References
@@ -106,7 +106,7 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
         counts = have_answers(matrix, weight)
         matrix, weight = matrix[counts], None if weight is None else weight[counts]
         seen = None if seen is None else seen[counts]
-        columns = Columns.read(matrix, families, weight)
+        columns = MixedColumns.read(matrix, families, weight)
         given = None if variances is None else _read_variances(variances, matrix.shape[1])
         model = IsingModel.read(matrix.shape[1], ridge, True, edges)
         self.columns = columns

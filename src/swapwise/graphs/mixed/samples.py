@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from swapwise.checks import FloatArray
 from swapwise.graphs.ising.model import IsingModel
 from swapwise.graphs.ising.samples import Samples
-from swapwise.graphs.mixed.columns import Columns
+from swapwise.graphs.mixed.columns import MixedColumns
 from swapwise.graphs.mixed.conditionals import Conditionals
 from swapwise.graphs.mixed.families import Gaussian
 from swapwise.override import override
@@ -27,20 +28,13 @@ class MixedSamples(Samples):
 
     A coupling of two Gaussian vertices is then a partial correlation, and a ridge means the same to all.
     What is missing of ``own`` is NaN, but 0 if it is binary, as the kernels want it.
-
-    >>> X = np.array([[1.0, 2.0], [-1.0, 4.0]])
-    >>> model = IsingModel.read(2, 0.1, True, None)
-    >>> columns, variances = Columns.read(X, ["binary", "gaussian"], None), np.array([1.0, 0.25])
-    >>> MixedSamples(model, X, columns, None, variances).own
-    array([[ 1., -1.],
-           [-2.,  2.]])
     """
 
     def __init__(
         self,
         model: IsingModel,
         X: FloatArray,
-        columns: Columns,
+        columns: MixedColumns,
         weight: FloatArray | None,
         variances: FloatArray | None = None,
         completed: FloatArray | None = None,
@@ -55,7 +49,7 @@ class MixedSamples(Samples):
         self.variances = self._of_gaussian(self._regressed_variances() if variances is None else variances)
         deviations = np.sqrt(self.variances)
         self.seen, self.imputed = self.seen / deviations[:, None], self.imputed / deviations
-        self.columns = columns.in_units_of(deviations)
+        self.columns = replace(columns, spread=columns.spread * deviations)
         self.conditionals = Conditionals(self.columns, self.imputed)
         self.own = self.conditionals.own(X)
         numbers = np.array([family.number for family in families], dtype=np.intp)
@@ -102,7 +96,6 @@ class MixedSamples(Samples):
         return np.clip(residual, LEAST_VARIANCE, 1.0)
 
     def residual_variances(self, coef: FloatArray, fields: FloatArray) -> FloatArray:
-        """Return how much Gaussian vertices vary around their conditional means; 1 for others."""
         residuals = self.slopes(self.local_fields(coef, fields))
         found = self.variances * self._of_observed(self.mean(residuals**2))
         return self._of_gaussian(np.clip(found, LEAST_VARIANCE, 1.0))

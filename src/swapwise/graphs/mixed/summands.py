@@ -18,10 +18,7 @@ BOUND_ROUNDING = 1e-9
 
 
 def vertex_summands(samples: MixedSamples, coef: FloatArray) -> Iterator[Summand]:
-    """Yield one part for every vertex, binary or Gaussian, priced so that both ends of an edge keep ``coef``.
-
-    A binary vertex does not ask how its neighbours are distributed, and is what it is in an Ising model.
-    """
+    """Yield one part per vertex, binary or Gaussian, priced so that both ends of an edge keep ``coef``."""
     families, model = samples.columns.families, samples.model
     alone = samples.log_likelihoods(samples.local_fields(np.zeros(model.n))).tolist()
     for vertex, (elements, others, prices) in enumerate(priced_edges(samples, coef)):

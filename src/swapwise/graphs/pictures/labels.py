@@ -22,7 +22,7 @@ _STAND_OFF = (0.0, 4.0, 9.0)
 SIDES: FloatArray = np.array(_CLOSE * len(_STAND_OFF), dtype=np.float64)
 _AWAY: FloatArray = np.repeat(_STAND_OFF, len(_CLOSE))
 
-# What it costs to cover a node or a name altogether, to leave the picture, to cover as much of the strongest
+# Costs: to cover a node or a name altogether, to leave the picture, to cover as much of the strongest
 # edge as the name is high, to stand towards the middle, and to stand off by a point; a later side costs a
 # little, so that names stand alike where they can.
 _ON_NODE, _ON_NAME, _OUTSIDE, _ON_EDGE, _INWARD, _OFF, _RANK = 12.0, 12.0, 60.0, 2.0, 0.15, 0.03, 0.005
@@ -37,13 +37,8 @@ _ROUNDS = 6
 _LINE = 16
 
 
-class Picture(NamedTuple):
-    """What names must keep off, all in points: nodes, edges from end to end, and the frame.
-
-    >>> picture = Picture(np.zeros((1, 2)), np.ones(1), np.zeros((0, 2, 2)), np.zeros(0), np.ones(4))
-    >>> picture.radius
-    array([1.])
-    """
+class Obstacles(NamedTuple):
+    """What names keep off, in points: nodes, edges from end to end, and the frame."""
 
     nodes: FloatArray
     radius: FloatArray
@@ -53,11 +48,7 @@ class Picture(NamedTuple):
 
 
 def wrapped(name: str) -> str:
-    """Return a name in lines of some letters, broken where words end.
-
-    >>> wrapped("tea"), wrapped("satisfaction with life"), wrapped("number_of_close_friends")
-    ('tea', 'satisfaction\\nwith life', 'number_of_close_\\nfriends')
-    """
+    """Return a name in short lines, broken where words end."""
     lines = [""]
     for word in re.findall(r"[^\s_/.\-]+[\s_/.\-]*|[\s_/.\-]+", name):
         if lines[-1] and len((lines[-1] + word).rstrip()) > _LINE:
@@ -67,13 +58,7 @@ def wrapped(name: str) -> str:
 
 
 def offsets(sizes: FloatArray, radius: FloatArray) -> FloatArray:
-    """Return where the middle of each name would be, seen from its node: (n, side, 2).
-
-    >>> offsets(np.array([[10.0, 4.0]]), np.array([3.0]))[0, :3]
-    array([[ 0.,  5.],
-           [ 0., -5.],
-           [ 8.,  0.]])
-    """
+    """Return the middle of each name on each side, seen from its node: (n, side, 2)."""
     aslant = (np.abs(SIDES) == 1).all(axis=1)
     reach = np.where(aslant, 0.6, 1.0)[:, None] * (radius[:, None, None] + _AWAY[:, None])
     away = np.where(np.abs(SIDES) == 1, SIDES, 0.0) * reach
@@ -81,14 +66,8 @@ def offsets(sizes: FloatArray, radius: FloatArray) -> FloatArray:
     return found
 
 
-def chosen_sides(picture: Picture, sizes: FloatArray) -> IndexArray:
-    """Return the side of each name: one after the other goes where it covers least, until none gains.
-
-    >>> two, along = np.array([[0.0, 0.0], [40.0, 0.0]]), np.array([[[0.0, 0.0], [40.0, 0.0]]])
-    >>> picture = Picture(two, np.full(2, 3.0), along, np.ones(1), np.array([-50.0, -4.0, 90.0, 50.0]))
-    >>> SIDES[chosen_sides(picture, np.full((2, 2), 10.0))].tolist()
-    [[0.0, 1.0], [0.0, 1.0]]
-    """
+def chosen_sides(picture: Obstacles, sizes: FloatArray) -> IndexArray:
+    """Return the side of each name: in turns, each goes where it covers least, until none gains."""
     middles = picture.nodes[:, None] + offsets(sizes, picture.radius)
     half = sizes[:, None] / 2
     boxes = np.concatenate([middles - half, middles + half], axis=2)
@@ -100,7 +79,7 @@ def chosen_sides(picture: Picture, sizes: FloatArray) -> IndexArray:
         before = side.copy()
         for name in order:
             taken = np.delete(boxes[np.arange(len(side)), side], name, axis=0)
-            covered = _overlaps(boxes[name], taken).sum(axis=1) / sizes[name].prod()
+            covered = overlaps(boxes[name], taken).sum(axis=1) / sizes[name].prod()
             side[name] = np.argmin(fixed[name] + _ON_NAME * covered)
         if np.array_equal(before, side):
             break
@@ -115,20 +94,20 @@ def _inwardness(nodes: FloatArray) -> FloatArray:
     return inward
 
 
-def _fixed_costs(boxes: FloatArray, picture: Picture) -> FloatArray:
-    """Return what boxes (n, side, 4) cover of nodes and edges, and how far they leave the frame."""
+def _fixed_costs(boxes: FloatArray, picture: Obstacles) -> FloatArray:
+    """Return the cost of boxes (n, side, 4) that cover nodes and edges, or leave the frame."""
     flat = boxes.reshape(-1, 4)
     area = np.maximum((flat[:, 2:] - flat[:, :2]).prod(axis=1), 1e-9)
     discs = np.hstack([picture.nodes - picture.radius[:, None], picture.nodes + picture.radius[:, None]])
-    cost = _ON_NODE * _overlaps(flat, discs).sum(axis=1) / area
-    cost += _OUTSIDE * (1.0 - _overlaps(flat, picture.frame[None]).sum(axis=1) / area)
+    cost = _ON_NODE * overlaps(flat, discs).sum(axis=1) / area
+    cost += _OUTSIDE * (1.0 - overlaps(flat, picture.frame[None]).sum(axis=1) / area)
     height = np.maximum(flat[:, 3] - flat[:, 1], 1e-9)
     loud = _LEAST + (1.0 - _LEAST) * picture.strength
     cost += _ON_EDGE * (covered_length(flat, picture.edges) @ loud) / height
     return cost.reshape(boxes.shape[:2])
 
 
-def _overlaps(boxes: FloatArray, others: FloatArray) -> FloatArray:
+def overlaps(boxes: FloatArray, others: FloatArray) -> FloatArray:
     """Return the area that boxes have in common with others; a box is left, bottom, right, top."""
     sizes = np.minimum(boxes[:, None, 2:], others[:, 2:]) - np.maximum(boxes[:, None, :2], others[:, :2])
     areas: FloatArray = np.maximum(sizes, 0.0).prod(axis=2)
@@ -136,11 +115,7 @@ def _overlaps(boxes: FloatArray, others: FloatArray) -> FloatArray:
 
 
 def covered_length(boxes: FloatArray, edges: FloatArray) -> FloatArray:
-    """Return how much of each edge (e, 2, 2) lies in each box (k, 4): an array (k, e).
-
-    >>> covered_length(np.array([[0.0, 0.0, 2.0, 2.0]]), np.array([[[-5.0, 1.0], [5.0, 1.0]]]))
-    array([[2.]])
-    """
+    """Return how much of each edge (e, 2, 2) lies in each box (k, 4): an array (k, e)."""
     begin, along = edges[:, 0], edges[:, 1] - edges[:, 0]
     safe = np.where(np.abs(along) < 1e-9, 1e-9, along)
     first = (boxes[:, None, :2] - begin) / safe

@@ -21,8 +21,7 @@ SHAPE = 1.3
 # instead of leaving the page empty above and below.
 _NEAR, _BEND = 3.0, 0.75
 
-# Up to this many nodes times edges: how many random starts are tried, and how many layouts untangled: all
-# that a second or so allows.
+# By nodes times edges: the numbers of random starts and of layouts to untangle, which take about a second.
 _EFFORT = {600.0: (24, 6), 6000.0: (8, 2), np.inf: (2, 1)}
 
 # Beyond this many nodes, stress (quadratic in the nodes) is too slow.
@@ -47,12 +46,6 @@ def layout(
     """Return places in which an edge has a length of about 1, whatever component it is in.
 
     The same graph always gets the same places.
-
-    >>> places = layout(["a", "b", "c"], {("a", "b"): 1.0})
-    >>> round(float(np.linalg.norm(places["a"] - places["b"])), 3)
-    1.0
-    >>> bool(places["c"][1] < places["a"][1])  # without an edge: at the bottom
-    True
     """
     if how not in get_args(Layout):
         raise ValueError(f"layout must be one of {', '.join(map(repr, get_args(Layout)))}, got {how!r}")
@@ -117,7 +110,7 @@ def _springs(n: int, ends: IndexArray, strength: FloatArray) -> FloatArray:
 
 
 def _by_stress(n: int, ends: IndexArray, strength: FloatArray) -> FloatArray:
-    """Return the least cluttered layout from some starts, of small stress and then untangled."""
+    """Return the least cluttered of several layouts of small stress that were untangled."""
     if n > _MOST:
         return _springs(n, ends, np.ones(len(ends)))
     if n == 2:
@@ -152,7 +145,7 @@ def _distances(n: int, ends: IndexArray, strength: FloatArray) -> FloatArray:
 
 
 def _firmness(n: int, ends: IndexArray) -> FloatArray:
-    """Return how firmly leaves are kept on their ring, however many push each other off it."""
+    """Return additional weights, which keep leaves on their ring."""
     degrees = np.bincount(ends.ravel(), minlength=n)[ends]
     firm = np.zeros((n, n))
     firm[ends[:, 0], ends[:, 1]] = np.where(degrees.min(axis=1) == 1, 2.0 * degrees.max(axis=1), 0.0)
@@ -177,7 +170,7 @@ def _majorised(places: FloatArray, distances: FloatArray, firm: FloatArray) -> F
     weight = (distances + np.eye(n)) ** -_POWER * (1.0 - np.eye(n))
     weight *= 1.0 + firm
     laplacian = np.diag(weight.sum(axis=1)) - weight
-    inverse = np.linalg.inv(laplacian + 1.0 / n)  # of what is orthogonal to shifts of all
+    inverse = np.linalg.inv(laplacian + 1.0 / n)  # on the complement of common shifts
     for _ in range(_ROUNDS):
         apart = np.hypot(*(places.T[:, :, None] - places.T[:, None]))
         pull = -weight * distances / np.maximum(apart, 1e-9)

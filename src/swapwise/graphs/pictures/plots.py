@@ -11,21 +11,21 @@ from numpy.typing import ArrayLike
 from swapwise.charts.axes import axes_or_new, drawn_model
 from swapwise.charts.chart import COLOURS
 from swapwise.checks import FloatArray, as_real
-from swapwise.graphs.pictures.labels import covered_length, wrapped
+from swapwise.graphs.pictures.labels import covered_length, overlaps, wrapped
 from swapwise.graphs.pictures.layout import Layout
 from swapwise.graphs.pictures.layout import layout as laid_out
-from swapwise.graphs.pictures.look import (
+from swapwise.graphs.pictures.sizes import (
     LABEL,
     LARGEST_RADIUS,
     MANY_NODES,
     OF_ROOM,
     SMALLEST_INSIDE,
-    Edges,
-    Look,
-    Nodes,
+    DrawingSizes,
+    DrawnEdges,
+    DrawnNodes,
     aligned,
+    drawing_sizes,
     line_height,
-    look_of,
     read_nodes,
     room_between,
 )
@@ -54,7 +54,7 @@ _THINNEST, _WIDEST, _PALEST = 0.9, 5.0, 0.45
 _DASH = (5.0, 2.5)
 
 # Beyond 3 a variable has one value in 99.8 % of cases, and one that never varies has a field of about 20.
-SMALLEST_FIELD, LARGEST_FIELD = 0.5, 3.0
+_SMALLEST_FIELD, _LARGEST_FIELD = 0.5, 3.0
 
 # Where on an edge its weight may be written, from the middle outwards.
 _SPOTS = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74)
@@ -138,20 +138,19 @@ def plot_graph(
     widest = float(np.clip(_WIDEST * (25 / max(len(places), 1)) ** 0.5, _WIDEST / 2, _WIDEST))
     _draw_legends(axes, nodes, edges, title, widest)
     room = _room(axes)
-    look = look_of(places, nodes, edges, room, _text_size)
-    _draw_edges(axes, edges, places, widest, _dashes(edges, places, look, room[0]))
-    _draw_nodes(axes, nodes, places, look)
-    _write_names(axes, nodes, places, look)
-    left, right, bottom, top = look.limits.tolist()
+    sizes = drawing_sizes(places, nodes, edges, room, _text_size)
+    _draw_edges(axes, edges, places, widest, _dashes(edges, places, sizes, room[0]))
+    _draw_nodes(axes, nodes, places, sizes)
+    _write_names(axes, nodes, places, sizes)
+    left, right, bottom, top = sizes.limits.tolist()
     axes.set_xlim(left, right, auto=True)  # as limits that are fixed would not give way to the aspect
     axes.set_ylim(bottom, top, auto=True)
     if edge_labels:
-        _write_weights(axes, edges, places, look)
+        _write_weights(axes, edges, places, sizes)
     return axes
 
 
-def _edges(graph: Any, threshold: float, alpha: Alpha | None) -> Edges:
-    """Return the edges to draw, the weakest first."""
+def _edges(graph: Any, threshold: float, alpha: Alpha | None) -> DrawnEdges:
     if alpha is not None and alpha not in get_args(Alpha):
         raise ValueError(f"alpha must be 'weight', 'frequency' or None, got {alpha!r}")
     number = {node: at for at, node in enumerate(graph)}
@@ -168,10 +167,10 @@ def _edges(graph: Any, threshold: float, alpha: Alpha | None) -> Edges:
         shown = np.clip([edge[3] for edge in kept], 0.0, 1.0)
     elif alpha == "weight":
         shown = np.abs(weight) / np.abs(weight).max(initial=1e-300)
-    return Edges(ends, weight, shown)
+    return DrawnEdges(ends, weight, shown)
 
 
-def _laid_out(nodes: Nodes, edges: Edges, how: Layout) -> FloatArray:
+def _laid_out(nodes: DrawnNodes, edges: DrawnEdges, how: Layout) -> FloatArray:
     order, groups = list(range(len(nodes.keys))), nodes.groups
     if groups is not None and how == "circle":
         order.sort(key=lambda node: groups.index(groups[node]))
@@ -191,8 +190,8 @@ def _given(keys: list[Any], positions: Any) -> FloatArray:
     return given
 
 
-def _figure_size(nodes: Nodes, places: FloatArray, stretch: float) -> tuple[float, float]:
-    """Return inches in which names have room, inside the nodes if they can."""
+def _figure_size(nodes: DrawnNodes, places: FloatArray, stretch: float) -> tuple[float, float]:
+    """Return inches in which names have room, inside the nodes if possible."""
     extent = np.ptp(places, axis=0) if len(places) else np.zeros(2)
     many = len(places) > MANY_NODES
     font, least = (SMALLEST_INSIDE, _SMALL_RADIUS) if many else (LABEL, _RADIUS)
@@ -220,7 +219,7 @@ def _text_size(text: str, font: float) -> tuple[float, float]:
 
 
 def _room(axes: Axes) -> tuple[float, float]:
-    """Return width and height of the axes in points, as they are once the figure has been laid out."""
+    """Return width and height of the axes in points, once the figure is laid out."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     for _ in range(2):  # a legend that stands out makes the axes smaller, and then stands out less
@@ -242,19 +241,19 @@ def _line(
     return {"color": NEGATIVE, "linestyle": (begin / width, (dash / width, gap / width))}
 
 
-def _dashes(edges: Edges, places: FloatArray, look: Look, room: float) -> FloatArray:
-    """Return where dashes begin, how long they are and the gaps, in points: a dash touches either node."""
-    scale = room / (look.limits[1] - look.limits[0])
+def _dashes(edges: DrawnEdges, places: FloatArray, sizes: DrawingSizes, room: float) -> FloatArray:
+    """Return offsets, lengths and gaps of dashes, in points: a dash touches either node."""
+    scale = room / (sizes.limits[1] - sizes.limits[0])
     length = scale * np.linalg.norm(places[edges.ends[:, 0]] - places[edges.ends[:, 1]], axis=1)
-    seen = np.maximum(length - look.radius[edges.ends].sum(axis=1), sum(_DASH))
+    seen = np.maximum(length - sizes.radius[edges.ends].sum(axis=1), sum(_DASH))
     gaps = np.maximum(1.0, np.round((seen - _DASH[0]) / sum(_DASH)))
     stretch = seen / (gaps * sum(_DASH) + _DASH[0])
     period = stretch * sum(_DASH)
-    begin = period - look.radius[edges.ends[:, 0]] % period
+    begin = period - sizes.radius[edges.ends[:, 0]] % period
     return np.column_stack([begin, stretch * _DASH[0], stretch * _DASH[1]])
 
 
-def _draw_edges(axes: Axes, edges: Edges, places: FloatArray, widest: float, dashes: FloatArray) -> None:
+def _draw_edges(axes: Axes, edges: DrawnEdges, places: FloatArray, widest: float, dashes: FloatArray) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
 
@@ -278,8 +277,7 @@ def _draw_edges(axes: Axes, edges: Edges, places: FloatArray, widest: float, das
             axes.add_collection(lines, autolim=False)
 
 
-def _draw_legends(axes: Axes, nodes: Nodes, edges: Edges, title: str, widest: float) -> None:
-    """Say what colours and widths mean: groups above the axes, edges below, and fields beside them."""
+def _draw_legends(axes: Axes, nodes: DrawnNodes, edges: DrawnEdges, title: str, widest: float) -> None:
     from matplotlib.lines import Line2D
 
     if nodes.groups is not None:
@@ -306,7 +304,7 @@ def _draw_legends(axes: Axes, nodes: Nodes, edges: Edges, title: str, widest: fl
 
 
 def _legend(axes: Axes, handles: list[Any], **where: Any) -> Any:
-    """Draw a legend in one row if there is room for it, and else in as many columns as there is."""
+    """Draw a legend in one row if it fits, else in as many columns as do."""
     widths = [_text_size(handle.get_label(), LABEL)[0] + 4.5 * LABEL for handle in handles]
     room = _room(axes)[0]
     columns = len(handles) if sum(widths) <= room else max(1, min(len(handles) - 1, int(room / max(widths))))
@@ -316,11 +314,7 @@ def _legend(axes: Axes, handles: list[Any], **where: Any) -> Any:
 
 
 def sample_weights(weight: FloatArray) -> list[float]:
-    """Return up to three round weights that show what widths mean, none if all weights are equally large.
-
-    >>> sample_weights(np.array([0.13, -0.9, 1.7])), sample_weights(np.array([1.0, -1.0]))
-    ([0.2, 0.5, 1.0], [])
-    """
+    """Return up to three round weights for a legend of widths; none if all weights are equally large."""
     size = np.abs(weight)
     if not len(size) or np.ptp(size) < 0.05 * size.max():
         return []
@@ -331,11 +325,7 @@ def sample_weights(weight: FloatArray) -> list[float]:
 
 
 def group_colours(groups: list[Any]) -> dict[str, str]:
-    """Return a colour per group on which black letters can be read, in the order of the nodes.
-
-    >>> group_colours(["mood", "sleep", "mood"])
-    {'mood': '#80b8d8', 'sleep': '#eaae80'}
-    """
+    """Return a colour per group on which black letters can be read, in the order of the nodes."""
     import matplotlib
     from matplotlib.colors import to_hex, to_rgb
 
@@ -347,11 +337,15 @@ def group_colours(groups: list[Any]) -> dict[str, str]:
     return {name: pale[rank % len(pale)] for rank, name in enumerate(names)}
 
 
+def field_limit(field: FloatArray) -> float:
+    return min(max(float(np.abs(field).max(initial=0.0)), _SMALLEST_FIELD), _LARGEST_FIELD)
+
+
 def _field_scale(field: FloatArray) -> Any:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    limit = min(max(float(np.abs(field).max()), SMALLEST_FIELD), LARGEST_FIELD)
+    limit = field_limit(field)
     return ScalarMappable(Normalize(-limit, limit), "PRGn")
 
 
@@ -364,74 +358,66 @@ def _draw_bar(axes: Axes, field: FloatArray) -> None:
     bar.outline.set_visible(False)
 
 
-def _draw_nodes(axes: Axes, nodes: Nodes, places: FloatArray, look: Look) -> None:
-    sizes: dict[str, Any] = {
-        "s": (2 * look.radius) ** 2,
+def _draw_nodes(axes: Axes, nodes: DrawnNodes, places: FloatArray, sizes: DrawingSizes) -> None:
+    style: dict[str, Any] = {
+        "s": (2 * sizes.radius) ** 2,
         "edgecolors": "black",
         "linewidths": 0.7,
         "zorder": 2,
     }
-    sizes |= {"clip_on": False, "in_layout": False}
+    style |= {"clip_on": False, "in_layout": False}
     if nodes.groups is not None:
         colours = group_colours(nodes.groups)
-        axes.scatter(*places.T, color=[colours[str(group)] for group in nodes.groups], **sizes)
+        axes.scatter(*places.T, color=[colours[str(group)] for group in nodes.groups], **style)
     elif nodes.field is not None:
         scale = _field_scale(nodes.field)
         x, y = places.T
-        axes.scatter(x, y, c=nodes.field, cmap=scale.cmap, norm=scale.norm, **sizes)
+        axes.scatter(x, y, c=nodes.field, cmap=scale.cmap, norm=scale.norm, **style)
     else:
-        axes.scatter(*places.T, color="white", **sizes)
+        axes.scatter(*places.T, color="white", **style)
 
 
-def _write_names(axes: Axes, nodes: Nodes, places: FloatArray, look: Look) -> None:
+def _write_names(axes: Axes, nodes: DrawnNodes, places: FloatArray, sizes: DrawingSizes) -> None:
     from matplotlib.patheffects import withStroke
 
     centred: dict[str, Any] = {"ha": "center", "va": "center", "textcoords": "offset points", "zorder": 4}
-    centred |= {"fontsize": look.font, "in_layout": False, "annotation_clip": False, "parse_math": False}
+    centred |= {"fontsize": sizes.font, "in_layout": False, "annotation_clip": False, "parse_math": False}
     for at, name in enumerate(nodes.names):
         if not name:
             continue
-        if look.sides is None:
+        if sizes.sides is None:
             axes.annotate(name, tuple(places[at]), (0.0, 0.0), color=_ink(nodes, at), **centred)
             continue
-        side = aligned(int(look.sides[at]))
-        shift = tuple(look.shifts[at])
+        side = aligned(int(sizes.sides[at]))
+        shift = tuple(sizes.shifts[at])
         text = axes.annotate(wrapped(name), tuple(places[at]), shift, multialignment=side, **centred)
         text.set_path_effects([withStroke(linewidth=2.0, foreground="white", alpha=0.85)])
 
 
-def _ink(nodes: Nodes, at: int) -> str:
-    """Return the colour of letters in a node: white on dark ones."""
+def _ink(nodes: DrawnNodes, at: int) -> str:
     if nodes.groups is not None or nodes.field is None:
         return "black"
     red, green, blue, _ = _field_scale(nodes.field).to_rgba(nodes.field[at])
     return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else "black"
 
 
-def _write_weights(axes: Axes, edges: Edges, places: FloatArray, look: Look) -> None:
-    """Write each weight on its edge, where it covers least of other edges, nodes and weights."""
+def _write_weights(axes: Axes, edges: DrawnEdges, places: FloatArray, sizes: DrawingSizes) -> None:
     from matplotlib.patheffects import withStroke
 
-    font = max(0.8 * look.font, 5.5)
-    scale = _room(axes)[0] / float(look.limits[1] - look.limits[0])
+    font = max(0.8 * sizes.font, 5.5)
+    scale = _room(axes)[0] / float(sizes.limits[1] - sizes.limits[0])
     points = places * scale
     lines = points[edges.ends]
-    taken = np.hstack([points - look.radius[:, None], points + look.radius[:, None]])
+    taken = np.hstack([points - sizes.radius[:, None], points + sizes.radius[:, None]])
     for edge in reversed(range(len(lines))):
         text = f"{edges.weight[edge]:.2f}"
         half = np.array(_text_size(text, font)) / 2
         middles = np.array([(1 - share) * lines[edge, 0] + share * lines[edge, 1] for share in _SPOTS])
         boxes = np.hstack([middles - half, middles + half])
         others = covered_length(boxes, np.delete(lines, edge, axis=0)).sum(axis=1) / half[1]
-        best = int(np.argmin(others + 20.0 * _shared(boxes, taken) + 0.05 * np.arange(len(boxes))))
+        covered = overlaps(boxes, taken).sum(axis=1) / (boxes[0, 2:] - boxes[0, :2]).prod()
+        best = int(np.argmin(others + 20.0 * covered + 0.05 * np.arange(len(boxes))))
         taken = np.vstack([taken, boxes[best]])
         x, y = middles[best] / scale
         written = axes.text(x, y, text, fontsize=font, ha="center", va="center", zorder=3, in_layout=False)
         written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
-
-
-def _shared(boxes: FloatArray, taken: FloatArray) -> FloatArray:
-    """Return which share of each box is taken."""
-    sizes = np.minimum(boxes[:, None, 2:], taken[:, 2:]) - np.maximum(boxes[:, None, :2], taken[:, :2])
-    shares: FloatArray = np.maximum(sizes, 0.0).prod(axis=2).sum(axis=1)
-    return shares / (boxes[0, 2:] - boxes[0, :2]).prod()

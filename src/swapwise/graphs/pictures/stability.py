@@ -28,21 +28,21 @@ from swapwise.charts.figures import draw
 from swapwise.charts.svg import shortened
 from swapwise.checks import FloatArray, as_count, as_real
 from swapwise.graphs.pictures.plots import NEGATIVE, POSITIVE
-from swapwise.graphs.stability.bootstrap import GraphBootstrap
-from swapwise.graphs.stability.case_dropping import CaseDropping
 from swapwise.graphs.stability.centrality import MEASURES, centralities
-from swapwise.graphs.stability.comparison import GraphComparison
 from swapwise.graphs.stability.tables import as_share, pair_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from swapwise.graphs.stability.bootstrap import GraphBootstrap
+    from swapwise.graphs.stability.case_dropping import CaseDropping
+    from swapwise.graphs.stability.comparison import GraphComparison
+
 # Inches of a row of a chart with many of them, and of a letter in it, whose size is in points.
 ROW, LETTER, ROW_FONT = 0.17, 0.06, 7.5
 
-# Rows or tiles that still can be told apart: beyond, their names would overlap whatever the size of the
-# figure.
-MOST_ROWS, MOST_TILES = 200, 120
+# Beyond this many tiles their names would overlap, whatever the size of the figure.
+MOST_TILES = 120
 
 # Letters of a name that there is room for beside a chart.
 MOST_LETTERS = 40
@@ -50,54 +50,10 @@ MOST_LETTERS = 40
 INTERVAL = "#a9c4de"
 DIFFERENT, NOT_DIFFERENT = "#1a1a1a", "#d9d9d9"
 
-DRAWN_MEASURES = ("edges", "strength", "closeness", "betweenness")
-
 LINES: tuple[Dash, ...] = ("solid", "dash", "dashdot", "dot")
 
 
-def plot_edge_intervals(
-    boot: GraphBootstrap, ax: Axes | None = None, *, least: float = 0.05, top: int = MOST_ROWS
-) -> Axes:
-    """Draw the weights of all edges, from the largest to the smallest, with their bootstrap intervals.
-
-    On the right is the share of bootstrap samples in which a pair is an edge.
-
-    Parameters
-    ----------
-    boot : GraphBootstrap
-    ax : matplotlib axes, optional
-        Draw into these; by default into a new figure that is as high as its rows need;
-        ``ax.figure.savefig("x.png")`` saves it.
-    least : float
-        Pairs that are no edge of the sample, and an edge in a smaller share of the bootstrap samples, are
-        left out.
-    top : int
-        How many pairs to draw: those that are edges most often.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    bootstrap_graph : what makes the intervals.
-    plot_differences : which edges differ from each other.
-
-    References
-    ----------
-    - Epskamp, Borsboom and Fried (2018), Estimating psychological networks and their accuracy: a tutorial
-      paper.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from swapwise.graphs import GraphBootstrap, plot_edge_intervals
-    >>> weights = np.array([[0.5, -0.2, 0.0], [0.7, 0.0, 0.0]])
-    >>> ax = plot_edge_intervals(GraphBootstrap(["a", "b", "c"], np.array([0.6, -0.1, 0.0]), weights))
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['a – b', 'a – c']
-    """
-    _require(boot, GraphBootstrap, "boot", "bootstrap_graph")
+def draw_edges(boot: GraphBootstrap, ax: Axes | None, least: float, top: int) -> Axes:
     edges = boot.edges.assign(label=pair_labels(boot.names))
     often = (edges["inclusion"] >= as_real(least, "least")) & (edges["inclusion"] > 0)
     edges = edges[(edges["weight"] != 0) | often]
@@ -115,17 +71,24 @@ def plot_edge_intervals(
     return axes
 
 
-def plot_centrality(boot: GraphBootstrap | Any, measure: str = "strength", *, ax: Axes | None = None) -> Axes:
-    """Draw how central the vertices are, from the most central to the least, with their bootstrap intervals.
+def draw_centrality(boot: GraphBootstrap, measure: str, ax: Axes | None) -> Axes:
+    rows = boot.centralities
+    rows = rows[rows["measure"] == measure].sort_values("value", ascending=False, kind="stable")
+    axes = axes_or_new(ax, height=_height(len(rows)))
+    return _draw_rows(axes, _intervals(rows, rows["value"], boot.level), rows["vertex"], _in_words(measure))
+
+
+def plot_centrality(model: Any, measure: str = "strength", *, ax: Axes | None = None) -> Axes:
+    """Draw how central the vertices of a fitted graph are, from the most central to the least.
 
     Parameters
     ----------
-    boot : GraphBootstrap, or fitted graph estimator
-        Of a fitted graph there are no intervals.
+    model : fitted graph estimator
+        Such as an :class:`IsingGraph`, or a pipeline that ends in one.
     measure : str
         ``"strength"``, ``"expected_influence"``, ``"closeness"``, ``"betweenness"`` or ``"degree"``.
     ax : matplotlib axes, optional
-        As in :func:`plot_edge_intervals`.
+        Draw into these; by default into a new figure that is as high as its rows need.
 
     Returns
     -------
@@ -134,35 +97,20 @@ def plot_centrality(boot: GraphBootstrap | Any, measure: str = "strength", *, ax
     See Also
     --------
     centralities : the numbers.
-    bootstrap_graph : what makes the intervals.
-
-    References
-    ----------
-    - Epskamp, Borsboom and Fried (2018), Estimating psychological networks and their accuracy: a tutorial
-      paper.
+    GraphBootstrap.plot : the same with intervals.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from swapwise.graphs import GraphBootstrap, plot_centrality
-    >>> weights = np.array([[0.5, 0.2, 0.0], [0.7, 0.0, 0.0]])
-    >>> ax = plot_centrality(GraphBootstrap(["a", "b", "c"], np.array([0.6, 0.1, 0.0]), weights))
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['a', 'b', 'c']
+    >>> from swapwise import IsingGraph
+    >>> from swapwise.graphs import plot_centrality
+    >>> turns = np.where(np.random.default_rng(0).random((300, 3)) < 0.2, -1, 1)
+    >>> model = IsingGraph(max_degree=2, edges=[(0, 1), (1, 2)]).fit(np.cumprod(turns, axis=1))
+    >>> [label.get_text() for label in plot_centrality(model).get_yticklabels()]
+    ['1', '0', '2']
     """
     _require_measures([measure], MEASURES, "measure")
-    if hasattr(boot, "adjacency_"):
-        return _draw_values(centralities(boot)[measure], measure, ax)
-    _require(boot, GraphBootstrap, "boot", "bootstrap_graph")
-    rows = boot.centralities
-    rows = rows[rows["measure"] == measure].sort_values("value", ascending=False, kind="stable")
-    axes = axes_or_new(ax, height=_height(len(rows)))
-    return _draw_rows(axes, _intervals(rows, rows["value"], boot.level), rows["vertex"], _in_words(measure))
-
-
-def _draw_values(values: pd.Series, measure: str, ax: Axes | None) -> Axes:
-    """Draw how central the vertices of one graph are."""
-    values = values.sort_values(ascending=False, kind="stable")
+    values = centralities(model)[measure].sort_values(ascending=False, kind="stable")
     axes = axes_or_new(ax, height=_height(len(values)))
     places = [float(place) for place in range(len(values))]
     marks = Curve(values.tolist(), places, "sample", FOUND, dash=None, marker="diamond")
@@ -170,7 +118,6 @@ def _draw_values(values: pd.Series, measure: str, ax: Axes | None) -> Axes:
 
 
 def _intervals(rows: pd.DataFrame, values: pd.Series, level: float) -> list[Series]:
-    """Return a row per interval, with the value of the sample and the mean of the bootstrap samples."""
     places = [float(place) for place in range(len(rows))]
     ends = rows["lower"].tolist(), rows["upper"].tolist()
     spots: dict[str, Any] = {"dash": None, "size": 7.5}
@@ -182,7 +129,6 @@ def _intervals(rows: pd.DataFrame, values: pd.Series, level: float) -> list[Seri
 
 
 def _draw_rows(axes: Axes, series: Sequence[Series], labels: Any, quantity: str) -> Axes:
-    """Draw a row per label, with a line at 0."""
     names = [shortened(str(label), MOST_LETTERS) for label in labels]
     draw(Chart(Axis(quantity, zero=True), names_axis(names), tuple(series) if names else ()), axes)
     axes.tick_params(axis="y", labelsize=ROW_FONT)
@@ -192,7 +138,6 @@ def _draw_rows(axes: Axes, series: Sequence[Series], labels: Any, quantity: str)
 
 
 def _write_beside_rows(axes: Axes, words: list[str], meaning: str) -> None:
-    """Write a word per row on the right of the axes."""
     if words:
         right = axes.secondary_yaxis("right")
         right.set_yticks(np.arange(len(words)), words, fontsize=ROW_FONT)
@@ -202,55 +147,13 @@ def _write_beside_rows(axes: Axes, words: list[str], meaning: str) -> None:
 
 
 def _per_cent(share: float) -> str:
-    """Return a share in per cent; one that is not quite all, or not quite none, does not look so.
-
-    >>> _per_cent(1.0), _per_cent(0.999), _per_cent(0.0004), _per_cent(0.5)
-    ('100', '>99', '<1', '50')
-    """
+    """Return a share in per cent, in which only 1 is 100 and only 0 is 0."""
     if 0 < share < 0.01:
         return "<1"
     return ">99" if 0.99 < share < 1 else f"{100 * share:.0f}"
 
 
-def plot_differences(boot: GraphBootstrap, of: str = "edges", *, ax: Axes | None = None) -> Axes:
-    """Draw which edges, or vertices, differ from each other: black tiles if so, grey ones if not.
-
-    The diagonal holds the values of the sample: those of edges as colours, blue if positive and orange if
-    negative.
-
-    Parameters
-    ----------
-    boot : GraphBootstrap
-    of : str
-        ``"edges"``, or a measure of centrality, as in :meth:`GraphBootstrap.differences`.
-    ax : matplotlib axes, optional
-        As in :func:`plot_edge_intervals`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    bootstrap_graph : what makes the intervals.
-    plot_edge_intervals : the intervals themselves.
-
-    References
-    ----------
-    - Epskamp, Borsboom and Fried (2018), Estimating psychological networks and their accuracy: a tutorial
-      paper.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from swapwise.graphs import GraphBootstrap, plot_differences
-    >>> weights = np.array([[0.5, 0.2, 0.0], [0.7, 0.0, 0.0]])
-    >>> boot = GraphBootstrap(["a", "b", "c"], np.array([0.6, 0.1, 0.0]), weights)
-    >>> ax = plot_differences(boot, "strength")
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['a', 'b', 'c']
-    """
-    _require(boot, GraphBootstrap, "boot", "bootstrap_graph")
+def draw_differences(boot: GraphBootstrap, of: str, ax: Axes | None) -> Axes:
     frame = boot.differences(of)
     shown = frame.iloc[:MOST_TILES, :MOST_TILES]
     longest = max((len(shortened(str(label), MOST_LETTERS)) for label in shown), default=0)
@@ -300,7 +203,6 @@ def _draw_tiles(axes: Axes, frame: pd.DataFrame) -> None:
 
 
 def _colour_diagonal(axes: Axes, weights: FloatArray) -> None:
-    """Fill the tiles of the diagonal, the stronger the larger the weight."""
     from matplotlib.patches import Rectangle
 
     largest = float(np.abs(weights).max(initial=0.0))
@@ -311,46 +213,7 @@ def _colour_diagonal(axes: Axes, weights: FloatArray) -> None:
         axes.add_patch(Rectangle(corner, 1.0, 1.0, facecolor=colour, alpha=alpha, linewidth=0))
 
 
-def plot_case_dropping(
-    cases: CaseDropping, ax: Axes | None = None, *, measures: Iterable[str] = DRAWN_MEASURES
-) -> Axes:
-    """Draw how much graphs of parts of the cases are like that of all, over the share of cases that is kept.
-
-    A line is the mean correlation, its band an interval. The legend has the correlation-stability
-    coefficients.
-
-    Parameters
-    ----------
-    cases : CaseDropping
-    ax : matplotlib axes, optional
-        As in :func:`plot_edge_intervals`.
-    measures : iterable of str
-        What to draw: ``"edges"``, ``"strength"``, ``"expected_influence"``, ``"closeness"``,
-        ``"betweenness"``, ``"degree"``.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    case_dropping : what makes the numbers.
-
-    References
-    ----------
-    - Epskamp, Borsboom and Fried (2018), Estimating psychological networks and their accuracy: a tutorial
-      paper.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from swapwise.graphs import CaseDropping, plot_case_dropping
-    >>> weights = np.array([[0.5, 0.2, 0.0], [0.0, 0.3, 0.4]])
-    >>> cases = CaseDropping(["a", "b", "c"], np.array([0.6, 0.1, 0.0]), np.array([0.75, 0.5]), weights)
-    >>> plot_case_dropping(cases).get_ylabel()
-    'correlation with the whole sample'
-    """
-    _require(cases, CaseDropping, "cases", "case_dropping")
+def draw_case_dropping(cases: CaseDropping, ax: Axes | None, measures: Iterable[str]) -> Axes:
     names = [measures] if isinstance(measures, str) else list(measures)
     _require_measures(names, ("edges", *MEASURES), "measures")
     summary, series = cases.summary, []
@@ -369,7 +232,7 @@ def plot_case_dropping(
 
 
 def _course_of(rows: pd.DataFrame, name: str, coefficient: float, rank: int) -> list[Series]:
-    """Return the mean of one measure over the cases dropped, and a band whose ends tell it from others."""
+    """Return the mean of one measure over the cases dropped, with its interval as a band."""
     colour = COLOURS[rank % len(COLOURS)]
     if rows["mean"].isna().all():
         return [Curve([], [], f"{name} (does not vary)", colour)]
@@ -383,42 +246,7 @@ def _course_of(rows: pd.DataFrame, name: str, coefficient: float, rank: int) -> 
     ]
 
 
-def plot_comparison(
-    comparison: GraphComparison, ax: Axes | None = None, *, alpha: float = 0.05, top: int = 40
-) -> Axes:
-    """Draw the weights of pairs in both groups, those that differ most first.
-
-    On the right are the p-values that allow for all pairs (``p_max``); pairs that differ by them stand out.
-    The title has the tests of the whole graph.
-
-    Parameters
-    ----------
-    comparison : GraphComparison
-    ax : matplotlib axes, optional
-        As in :func:`plot_edge_intervals`.
-    alpha : float
-        The largest p-value that counts as a difference.
-    top : int
-        How many pairs to draw, of those that are an edge in one group or both.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    compare_graphs : what makes the numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from swapwise.graphs import GraphComparison, plot_comparison
-    >>> permuted = np.array([[[0.3, 0.1, 0.0], [0.4, 0.1, 0.0]]] * 19)
-    >>> found = GraphComparison(list("abc"), np.array([0.6, 0.1, 0.0]), np.array([0.1, 0.1, 0.0]), permuted)
-    >>> [label.get_text() for label in plot_comparison(found).get_yticklabels()]
-    ['a – b', 'a – c']
-    """
-    _require(comparison, GraphComparison, "comparison", "compare_graphs")
+def draw_comparison(comparison: GraphComparison, ax: Axes | None, alpha: float, top: int) -> Axes:
     alpha, top = as_share(alpha, "alpha"), as_count(top, "top")
     edges = comparison.edges.assign(label=pair_labels(comparison.names))
     edges = edges[(edges["first"] != 0) | (edges["second"] != 0)]
@@ -436,7 +264,6 @@ def plot_comparison(
 
 
 def _dumbbells(rows: pd.DataFrame, alpha: float) -> list[Series]:
-    """Return a row per pair: its weights in both groups, and a line between them."""
     places, apart = np.arange(float(len(rows))), (rows["p_max"] <= alpha).to_numpy()
     looks = [(~apart, f"p > {alpha:g}", NOT_DIFFERENT), (apart, f"p ≤ {alpha:g}", PROVEN)]
     lines = [
@@ -456,11 +283,6 @@ def _dumbbells(rows: pd.DataFrame, alpha: float) -> list[Series]:
         rows["second"].tolist(), places.tolist(), "second group", COLOURS[2], marker="circle", **spots
     )
     return [*lines, second, first]
-
-
-def _require(given: Any, kind: type[Any], name: str, made_by: str) -> None:
-    if not isinstance(given, kind):
-        raise TypeError(f"{name} must be a {kind.__name__}, as returned by {made_by}, got {given!r}")
 
 
 def _require_measures(names: list[str], known: Iterable[str], what: str) -> None:

@@ -15,14 +15,14 @@ Points = NDArray[np.complex128]
 # In lengths of an edge: how far nodes keep from edges that are not theirs, and from each other.
 _FROM_EDGES, _FROM_NODES = 0.32, 0.75
 
-# What a crossing, a node on an edge, and two nodes on each other cost, beside the stress of one node.
+# Costs of a crossing, of a node on an edge, and of two nodes on each other, beside the stress of one node.
 _CROSSING, _ON_EDGE, _ON_NODE = 0.5, 2.5, 3.0
 
 # Nodes are tried at these distances from where they are, in these directions.
 _RADII, _DIRECTIONS = (0.4, 0.15, 0.8, 1.4), 12
 
-# How often all nodes are looked at, up to this many nodes times edges; how many crossings are counted to move
-# a node once, and how many places are tried at least. Graphs of 200 nodes take about a second.
+# Passes over all nodes, up to this many nodes times edges; the number of crossings that are counted to move a
+# node once, and the least number of places tried. Graphs of 200 nodes take about a second.
 _SWEEPS, _FEW, _MOST_WORK, _FEWEST_SPOTS = 6, 6000, 6e4, 9
 
 # A crossing of weak edges disturbs less than one of strong edges, but it does.
@@ -30,14 +30,7 @@ _LEAST = 0.4
 
 
 def clutter(places: FloatArray, ends: IndexArray, strength: FloatArray, distances: FloatArray) -> float:
-    """Return what crossings, nodes close to edges or to each other, and stress cost; small is good.
-
-    >>> square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
-    >>> far = np.ones((4, 4)) - np.eye(4)
-    >>> around, across = np.array([[0, 1], [2, 3]]), np.array([[0, 2], [1, 3]])
-    >>> clutter(square, around, np.ones(2), far) < clutter(square, across, np.ones(2), far)
-    True
-    """
+    """Return the cost of crossings, of nodes close to edges or to each other, and of stress."""
     drawing = _Drawing(places, ends, strength, distances)
     costs = [drawing.costs(node, drawing.places[[node]]) for node in range(len(places))]
     return float(sum(stress[0] + mess[0] for stress, mess in costs))
@@ -49,12 +42,6 @@ def untangled(
     """Return the places after moving one node at a time, the worst first, to where it costs least.
 
     Nodes that overlap nothing stay. Every move lowers the costs of :func:`clutter` that concern the node.
-
-    >>> on_the_edge = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.0]])
-    >>> pair, far = np.array([[0, 1]]), 2.0 * (np.ones((3, 3)) - np.eye(3))
-    >>> moved = untangled(on_the_edge, pair, np.ones(1), far)
-    >>> bool(abs(moved[2, 1] - moved[0, 1]) > 0.3)
-    True
     """
     drawing = _Drawing(places, ends, strength, distances)
     turns = np.exp(2j * np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS)
@@ -76,7 +63,7 @@ def untangled(
 
 
 class _Drawing:
-    """Places that change, and what a node would cost at some others."""
+    """Places that change, and the cost of a node at other places."""
 
     def __init__(
         self, places: FloatArray, ends: IndexArray, strength: FloatArray, distances: FloatArray
@@ -86,7 +73,7 @@ class _Drawing:
         self._apart = distances + np.eye(len(places))
 
     def costs(self, node: int, spots: Points) -> tuple[FloatArray, FloatArray]:
-        """Return the stress of a node at each of the spots, and what is in its way or it is in."""
+        """Return the stress of a node at each of the spots, and the cost of overlaps and crossings there."""
         own = (self._ends == node).any(axis=1)
         far_ends, others = self._ends[own].sum(axis=1) - node, self._ends[~own]
         tails, heads = self.places[others.T]
@@ -111,7 +98,7 @@ class _Drawing:
 
 
 def _closeness(points: Points, tails: Points, heads: Points) -> FloatArray:
-    """Return 1 for points on a segment, and 0 for those that are far enough from it."""
+    """Return 1 for points on a segment, falling to 0 for those far enough from it."""
     along, seen = np.conj(heads - tails), points - tails
     length = np.maximum(np.abs(along), 1e-9)
     turned = seen * (along / length)  # along the segment, and off it
@@ -120,7 +107,6 @@ def _closeness(points: Points, tails: Points, heads: Points) -> FloatArray:
 
 
 def _cross(a: Points, b: Points, c: Points, d: Points) -> NDArray[Any]:
-    """Return whether the segments from a to b and from c to d cross."""
     one, other = np.conj(b - a), np.conj(d - c)
     first = (one * (c - a)).imag * (one * (d - a)).imag < 0
     second = (other * (a - c)).imag * (other * (b - c)).imag < 0

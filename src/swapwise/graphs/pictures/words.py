@@ -1,4 +1,4 @@
-"""The words of each kind of graph: what its weights, their signs and its score are called."""
+"""The words of each kind of graph for its weights, their signs and its score."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class GraphWords:
-    """The words of one kind of graph: for the weight of an edge, for its signs, and for the score.
-
-    >>> words_of(None).weight
-    'weight'
-    """
+    """The words of one kind of graph: for the weight of an edge, for its signs, and for the score."""
 
     weight: str
     positive: str
@@ -39,21 +35,10 @@ _WORDS = (
 
 
 def words_of(model: Any) -> GraphWords:
-    """Return the words for the graph of an estimator, or of anything else.
-
-    >>> from swapwise import IsingGraph
-    >>> words_of(IsingGraph(2)).weight
-    'coupling'
-    """
     called = getattr(model, "weight_is", "weight")
     other = replace(_WORDS[-1], weight=called)
     return next((words for words in _WORDS if words.weight == called), other)
 
 
 def counted(number: int, what: str) -> str:
-    """Return how many there are of something, in the right number.
-
-    >>> counted(1, "edge"), counted(0, "edge")
-    ('1 edge', '0 edges')
-    """
     return f"{number} {what}{'s' * (number != 1)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_generator, warn
 from swapwise.graphs.stability.centrality import MEASURES, measure
-from swapwise.graphs.stability.fits import Fits, last_step, seeds
+from swapwise.graphs.stability.fits import GraphRefits, last_step, seeds
 from swapwise.graphs.stability.tables import (
     as_share,
     pair_frame,
@@ -22,6 +22,9 @@ from swapwise.graphs.stability.tables import (
     spread,
     upper_triangle,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def bootstrap_graph(
@@ -69,14 +72,13 @@ def bootstrap_graph(
     --------
     case_dropping : whether the order of the vertices by centrality can be trusted.
     compare_graphs : whether two groups have the same graph.
-    plot_edge_intervals, plot_centrality, plot_differences : pictures of the result.
-    GraphBootstrap : what is returned.
+    GraphBootstrap : the result, with its ``plot``.
 
     Notes
     -----
     Estimators that leave out edges set weak ones to exactly zero in many bootstrap samples, and penalties
     pull the others towards zero. Intervals show how much a weight varies; they are not tests of whether it
-    is zero. How sure it is that an edge is there is what its inclusion frequency is about.
+    is zero. The inclusion frequency of an edge shows how sure it is that it is there.
 
     References
     ----------
@@ -100,7 +102,7 @@ def bootstrap_graph(
     1       0       2    0.00   0.00   0.00       0.00
     2       0       3    0.00   0.00   0.15       0.05
     """
-    fits = Fits.read(model, X, sample_weight)
+    fits = GraphRefits.read(model, X, sample_weight)
     level = as_share(level, "level")
     drawn = [(seed,) for seed in seeds(as_generator(random_state), n_boots, "n_boots")]
     fitted = fits.fitted(fits.cases.counts)
@@ -113,7 +115,6 @@ def bootstrap_graph(
 
 
 def _warn_of_other_data(given: Any, fitted: Any) -> None:
-    """Warn of a fitted model that learns another graph from X than it has."""
     known = getattr(given, "adjacency_", None)
     if known is None:
         return
@@ -126,7 +127,7 @@ def _warn_of_other_data(given: Any, fitted: Any) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphBootstrap:
-    """What :func:`bootstrap_graph` returns: graphs of bootstrap samples beside that of the sample.
+    """Graphs of bootstrap samples beside that of the sample, from :func:`bootstrap_graph`.
 
     Attributes
     ----------
@@ -139,14 +140,13 @@ class GraphBootstrap:
     level : float
         How much of the bootstrap distribution the intervals hold.
     interrupted : bool
-        Whether fewer bootstrap samples were drawn than were asked for.
+        Whether fewer bootstrap samples were drawn than requested.
     edges, centralities : pandas.DataFrame
-        All pairs, and the centralities of vertices, with their intervals; made when first asked for.
+        All pairs, and the centralities of vertices, with their intervals; computed on first access.
 
     See Also
     --------
-    bootstrap_graph : what makes it.
-    plot_edge_intervals, plot_centrality, plot_differences : pictures of it.
+    bootstrap_graph : draws the samples.
 
     References
     ----------
@@ -233,13 +233,66 @@ class GraphBootstrap:
         different, p = _differences(values[:, order], self.level)
         return pd.DataFrame(p if p_values else different, index=labels, columns=labels)
 
+    def plot(
+        self,
+        of: str = "edges",
+        *,
+        differences: bool = False,
+        least: float = 0.05,
+        top: int = 200,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw weights or a centrality, from the largest to the smallest, with their bootstrap intervals.
+
+        Beside edges is the share of bootstrap samples in which a pair is an edge.
+
+        Parameters
+        ----------
+        of : str
+            ``"edges"``, or a measure of centrality, as in :meth:`differences`.
+        differences : bool
+            Draw which of them differ from each other instead, as by :meth:`differences`: black tiles if so,
+            grey ones if not. The diagonal holds the values of the sample: those of edges as colours, blue
+            if positive and orange if negative.
+        least : float
+            Pairs that are no edge of the sample, and an edge in a smaller share of the bootstrap samples, are
+            left out of the intervals of edges.
+        top : int
+            How many pairs these show: those that are edges most often. With more than about 200, names
+            overlap whatever the size of the figure.
+        ax : matplotlib axes, optional
+            Draw into these; by default into a new figure that is as large as its rows need;
+            ``ax.figure.savefig("x.png")`` saves it.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from swapwise.graphs import GraphBootstrap
+        >>> weights = np.array([[0.5, -0.2, 0.0], [0.7, 0.0, 0.0]])
+        >>> boot = GraphBootstrap(["a", "b", "c"], np.array([0.6, -0.1, 0.0]), weights)
+        >>> [label.get_text() for label in boot.plot().get_yticklabels()]
+        ['a – b', 'a – c']
+        >>> [label.get_text() for label in boot.plot("strength", differences=True).get_yticklabels()]
+        ['a', 'b', 'c']
+        """
+        from swapwise.graphs.pictures import stability as pictures
+
+        _require_known(of)
+        if differences:
+            return pictures.draw_differences(self, of, ax)
+        if of == "edges":
+            return pictures.draw_edges(self, ax, least, top)
+        return pictures.draw_centrality(self, of, ax)
+
     def _compared(self, of: str) -> tuple[FloatArray, FloatArray, list[Any]]:
-        """Return bootstrap values, sample values and labels of what is to be compared."""
+        _require_known(of)
         if of == "edges":
             there, labels = np.flatnonzero(self.sample), pair_labels(self.names)
             return self.weights[:, there], self.sample[there], [labels[pair] for pair in there]
-        if of not in MEASURES:
-            raise ValueError(f"of must be 'edges' or one of {', '.join(MEASURES)}, got {of!r}")
         return self._measured[of], measure(self.sample[None], len(self.names))[of][0], self.names
 
     @cached_property
@@ -269,8 +322,13 @@ class GraphBootstrap:
         )
 
 
+def _require_known(of: str) -> None:
+    if of not in ("edges", *MEASURES):
+        raise ValueError(f"of must be 'edges' or one of {', '.join(MEASURES)}, got {of!r}")
+
+
 def _differences(values: FloatArray, level: float) -> tuple[Any, FloatArray]:
-    """Return for all pairs of columns whether the interval of the difference leaves out 0, and p-values."""
+    """Return whether the interval of the difference excludes 0, for all pairs of columns, and p-values."""
     n_draws, n_columns = values.shape
     different, p = np.zeros((n_columns, n_columns), dtype=bool), np.ones((n_columns, n_columns))
     for i in range(n_columns - 1):  # by rows, as all differences at once may not fit in memory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,12 +13,15 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_generator
 from swapwise.graphs.stability.centrality import MEASURES, measure
-from swapwise.graphs.stability.fits import Fits, seeds
+from swapwise.graphs.stability.fits import GraphRefits, seeds
 from swapwise.graphs.stability.tables import as_share, records, upper_triangle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SHARES = (0.95, 0.85, 0.75, 0.65, 0.55, 0.45, 0.35, 0.25)
 
-# What the correlation-stability coefficient asks for, in the paper: this correlation, with this probability.
+# The correlation-stability coefficient requires this correlation with this probability, in the paper.
 LEAST_CORRELATION, PROBABILITY = 0.7, 0.95
 
 
@@ -50,7 +53,7 @@ def case_dropping(
     sample_weight : array-like of shape (n_samples,), optional
         As in :func:`bootstrap_graph`.
     correlation : float
-        What the correlation-stability coefficient asks for.
+        The correlation that the correlation-stability coefficient requires.
     level : float
         How much of the correlations the intervals hold.
     n_jobs, random_state, progress
@@ -62,8 +65,7 @@ def case_dropping(
 
     See Also
     --------
-    plot_case_dropping : a picture of the result.
-    CaseDropping : what is returned.
+    CaseDropping : the result, with its ``plot``.
 
     References
     ----------
@@ -84,7 +86,7 @@ def case_dropping(
     strength    0.75
     Name: CS-coefficient, dtype: float64
     """
-    fits = Fits.read(model, X, sample_weight)
+    fits = GraphRefits.read(model, X, sample_weight)
     cases = fits.cases
     kept = _read_shares(shares, cases.total)
     correlation, level = as_share(correlation, "correlation"), as_share(level, "level")
@@ -105,7 +107,6 @@ def case_dropping(
 
 
 def _read_shares(shares: Any, n_cases: int) -> list[float]:
-    """Return distinct shares of cases, the largest first, each of which leaves a case."""
     if isinstance(shares, str) or not isinstance(shares, Iterable):
         raise TypeError(f"shares must be numbers such as [0.75, 0.5, 0.25], got {shares!r}")
     kept = sorted({as_share(share, "a value of shares") for share in shares}, reverse=True)
@@ -118,7 +119,7 @@ def _read_shares(shares: Any, n_cases: int) -> list[float]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CaseDropping:
-    """What :func:`case_dropping` returns: graphs of parts of the sample beside that of the whole.
+    """Graphs of parts of the sample beside that of the whole, from :func:`case_dropping`.
 
     Attributes
     ----------
@@ -131,16 +132,15 @@ class CaseDropping:
     weights : array of shape (n_subsets, n_pairs)
         The weight of each pair in the graph of each subset.
     correlation : float
-        What the correlation-stability coefficient asks for.
+        The correlation that the correlation-stability coefficient requires.
     level : float
         How much of the correlations the intervals hold.
     interrupted : bool
-        Whether fewer subsets were drawn than were asked for.
+        Whether fewer subsets were drawn than requested.
 
     See Also
     --------
-    case_dropping : what makes it.
-    plot_case_dropping : a picture of it.
+    case_dropping : draws the parts.
 
     References
     ----------
@@ -184,8 +184,8 @@ class CaseDropping:
     def summary(self) -> pd.DataFrame:
         """A row per measure and share: mean, median and interval of the correlations.
 
-        ``at_least`` is the share of subsets whose correlation is what the coefficient asks for, or more. In
-        ``n_undefined`` of them there is none, such as where no edge was found; they count as less.
+        ``at_least`` is the share of subsets that reach the required correlation. In ``n_undefined`` of them
+        there is no correlation, such as where no edge was found; they count as less.
         """
         long = self.correlations.melt("share", var_name="measure", value_name="correlation")
         tails = (1 - self.level) / 2, (1 + self.level) / 2
@@ -206,7 +206,7 @@ class CaseDropping:
         """The correlation-stability coefficient of all weights and of each centrality.
 
         The largest share of cases that can be dropped so that the correlation with the whole sample is at
-        least 0.7 (or what was asked for) in 95 % of subsets; 0 if there is none, NaN for what does not vary
+        least 0.7 (or ``correlation``) in 95 % of subsets; 0 if there is none, NaN for what does not vary
         in the whole sample.
         """
         measures = list(dict.fromkeys(self.summary["measure"]))
@@ -220,6 +220,42 @@ class CaseDropping:
         stable = rows["at_least"] >= PROBABILITY
         dropped = (1 - rows["share"][stable]).round(12)  # 0.45, not 0.44999999999999996
         return float(dropped.max()) if stable.any() else 0.0
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        measures: Iterable[str] = ("edges", "strength", "closeness", "betweenness"),
+    ) -> Axes:
+        """Draw how much graphs of parts of the cases are like that of all, over the share that is dropped.
+
+        A line is the mean correlation, its band an interval. The legend has the correlation-stability
+        coefficients.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Draw into these; by default into a new figure; ``ax.figure.savefig("x.png")`` saves it.
+        measures : iterable of str
+            What to draw: ``"edges"``, ``"strength"``, ``"expected_influence"``, ``"closeness"``,
+            ``"betweenness"``, ``"degree"``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from swapwise.graphs import CaseDropping
+        >>> weights = np.array([[0.5, 0.2, 0.0], [0.0, 0.3, 0.4]])
+        >>> cases = CaseDropping(["a", "b", "c"], np.array([0.6, 0.1, 0.0]), np.array([0.75, 0.5]), weights)
+        >>> cases.plot().get_ylabel()
+        'correlation with the whole sample'
+        """
+        from swapwise.graphs.pictures.stability import draw_case_dropping
+
+        return draw_case_dropping(self, ax, measures)
 
     def to_frame(self) -> pd.DataFrame:
         """Return ``summary``."""
@@ -241,14 +277,10 @@ class CaseDropping:
 
 
 def _correlations(whole: FloatArray, parts: FloatArray) -> FloatArray:
-    """Return the correlation of a vector with each of some others, NaN where one of the two does not vary.
-
-    >>> _correlations(np.array([1.0, 2.0, 3.0]), np.array([[2.0, 4.0, 6.0], [1.0, 1.0, 1.0]]))
-    array([ 1., nan])
-    """
+    """Return the correlation of a vector with each of some others, NaN where one of the two does not vary."""
     first, others = whole - whole.mean(), parts - parts.mean(axis=1, keepdims=True)
     sizes = np.linalg.norm(first) * np.linalg.norm(others, axis=1)
-    # A mean is rounded: what is left of numbers that are all the same is not exactly 0.
+    # A mean is rounded: equal numbers less their mean are not exactly 0.
     varies = (np.ptp(whole) > 0) & (np.ptp(parts, axis=1) > 0)
     found: FloatArray = np.divide(others @ first, sizes, out=np.full(len(parts), np.nan), where=varies)
     return np.clip(found, -1.0, 1.0)

@@ -46,6 +46,7 @@ def centralities(model: Any) -> pd.DataFrame:
 
     See Also
     --------
+    plot_centrality : a picture of them.
     bootstrap_graph : how much they vary from sample to sample.
 
     References
@@ -80,11 +81,7 @@ def centralities(model: Any) -> pd.DataFrame:
 
 
 def measure(weights: FloatArray, n_vertices: int) -> dict[str, FloatArray]:
-    """Return each measure of every vertex of some graphs, from the weights of their pairs, a row per graph.
-
-    >>> measure(np.array([[0.5, 0.0, -0.5]]), 3)["expected_influence"]
-    array([[ 0.5,  0. , -0.5]])
-    """
+    """Return each measure, (graph, vertex), from the weights of all pairs, a row per graph."""
     tail, head = np.triu_indices(n_vertices, 1)
     at_ends = np.zeros((len(tail), n_vertices))
     at_ends[np.arange(len(tail)), tail] = at_ends[np.arange(len(tail)), head] = 1.0
@@ -122,7 +119,6 @@ def _shortest_paths(length: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _compared(length: FloatArray, distance: FloatArray) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which lengths are below the distances, and which are the same."""
     shorter = length < distance * (1 - SAME_LENGTH)
     return shorter, ~shorter & (length <= distance * (1 + SAME_LENGTH)) & np.isfinite(length)
 
@@ -136,7 +132,7 @@ def _closeness(distance: FloatArray) -> FloatArray:
 
 
 def _betweenness(distance: FloatArray, n_paths: FloatArray) -> FloatArray:
-    """Return the sum over pairs of others of the share of their shortest paths that go through a vertex."""
+    """Return the sum, over pairs of others, of the share of their shortest paths that go through a vertex."""
     through_it = np.empty(distance.shape[:2])
     for v in range(distance.shape[1]):
         length = distance[:, :, v, None] + distance[:, None, v, :]

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_generator, some_of
-from swapwise.graphs.stability.cases import Cases
+from swapwise.graphs.stability.cases import CaseCounts
 from swapwise.graphs.stability.centrality import measure
-from swapwise.graphs.stability.fits import Fits, read_table, seeds
+from swapwise.graphs.stability.fits import GraphRefits, read_table, seeds
 from swapwise.graphs.stability.tables import pair_frame, records, upper_triangle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Statistics of a permutation that fall short of the sample's by no more than this count as equal to it:
 # they are sums of the same numbers in another order, or ends of another search for the same maximum.
@@ -34,10 +37,10 @@ def compare_graphs(
     random_state: Any = None,
     progress: bool = False,
 ) -> GraphComparison:
-    """Test whether two independent groups have the same graph, by permuting who is in which.
+    """Test whether two independent groups have the same graph, by permuting the group labels.
 
     Under the hypothesis that both groups were drawn from one distribution, every split of all cases into
-    groups of these sizes is as likely as the one that was seen. A graph is learnt from both parts of random
+    groups of these sizes is as likely as the observed one. A graph is learnt from both parts of random
     splits.
 
     Parameters
@@ -60,8 +63,7 @@ def compare_graphs(
 
     See Also
     --------
-    plot_comparison : a picture of the result.
-    GraphComparison : what is returned.
+    GraphComparison : the result, with its ``plot``.
 
     Notes
     -----
@@ -97,7 +99,7 @@ def compare_graphs(
         _read_weight(sample_weight1, n1, "sample_weight1"),
         _read_weight(sample_weight2, n2, "sample_weight2"),
     )
-    fits = Fits.read(model, _together(first, second), np.concatenate(weights))
+    fits = GraphRefits.read(model, _together(first, second), np.concatenate(weights))
     counts, in_first = fits.cases.counts, np.arange(n1 + n2) < n1
     size = int(counts[in_first].sum())
     drawn = [(seed, size) for seed in seeds(as_generator(random_state), n_permutations, "n_permutations")]
@@ -111,7 +113,7 @@ def compare_graphs(
 
 
 def _read_weight(weight: Any, n_rows: int, name: str) -> FloatArray:
-    cases = Cases.read(weight, n_rows, name)
+    cases = CaseCounts.read(weight, n_rows, name)
     return cases.counts * cases.weight
 
 
@@ -133,7 +135,7 @@ def _require_same_columns(first: Any, second: Any) -> None:
 
 
 def _together(first: Any, second: Any) -> Any:
-    """Return the rows of both: a table that is fitted twice, with weights that say who is in which group."""
+    """Return the rows of both groups, which are fitted with weights that pick a group."""
     if hasattr(first, "columns"):
         return pd.concat([first, second], ignore_index=True)
     if hasattr(first, "tocsr") or hasattr(second, "tocsr"):
@@ -145,7 +147,7 @@ def _together(first: Any, second: Any) -> Any:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphComparison:
-    """What :func:`compare_graphs` returns: the graphs of two groups, and of random splits of all cases.
+    """The graphs of two groups and of random splits of all cases, from :func:`compare_graphs`.
 
     Attributes
     ----------
@@ -156,14 +158,13 @@ class GraphComparison:
     permuted : array of shape (n_permutations, 2, n_pairs)
         The same for both parts of each split.
     interrupted : bool
-        Whether fewer splits were drawn than were asked for.
+        Whether fewer splits were drawn than requested.
     tests, edges, centralities : pandas.DataFrame
-        The groups compared as a whole, by edge and by centrality; made when first asked for.
+        The groups compared as a whole, by edge and by centrality; computed on first access.
 
     See Also
     --------
-    compare_graphs : what makes it.
-    plot_comparison : a picture of it.
+    compare_graphs : draws the splits.
 
     Examples
     --------
@@ -250,9 +251,43 @@ class GraphComparison:
         return largest
 
     def _p(self, seen: Any, permuted: FloatArray) -> Any:
-        """Return the share of splits, the one that was seen included, with as large a difference."""
+        """Return the share of splits, the observed one included, with as large a difference."""
         as_large = (np.abs(permuted) >= np.abs(seen) - TIE).sum(axis=0)
         return (1 + as_large) / (1 + self.n_permutations)
+
+    def plot(self, ax: Axes | None = None, *, alpha: float = 0.05, top: int = 40) -> Axes:
+        """Draw the weights of pairs in both groups, those that differ most first.
+
+        On the right are the p-values that allow for all pairs (``p_max``); pairs that differ by them stand
+        out. The title has the tests of the whole graph.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Draw into these; by default into a new figure that is as high as its rows need;
+            ``ax.figure.savefig("x.png")`` saves it.
+        alpha : float
+            The largest p-value that counts as a difference.
+        top : int
+            How many pairs to draw, of those that are an edge in one group or both.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from swapwise.graphs import GraphComparison
+        >>> permuted = np.array([[[0.3, 0.1, 0.0], [0.4, 0.1, 0.0]]] * 19)
+        >>> first, second = np.array([0.6, 0.1, 0.0]), np.array([0.1, 0.1, 0.0])
+        >>> found = GraphComparison(list("abc"), first, second, permuted)
+        >>> [label.get_text() for label in found.plot().get_yticklabels()]
+        ['a – b', 'a – c']
+        """
+        from swapwise.graphs.pictures.stability import draw_comparison
+
+        return draw_comparison(self, ax, alpha, top)
 
     def to_frame(self) -> pd.DataFrame:
         """Return ``edges``."""
@@ -277,11 +312,7 @@ class GraphComparison:
 
 
 def _holm(p: FloatArray) -> FloatArray:
-    """Return p-values that allow for all of them, by Holm's method.
-
-    >>> _holm(np.array([0.01, 0.04, 0.03]))
-    array([0.03, 0.06, 0.06])
-    """
+    """Return p-values adjusted for all of them, by Holm's method."""
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     adjusted = np.empty_like(p)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from swapwise.checks import FloatArray, as_count, unwarned, warn
 from swapwise.data.open import is_chunked, is_mapped, opened
-from swapwise.graphs.stability.cases import Cases
+from swapwise.graphs.stability.cases import CaseCounts
 from swapwise.graphs.stability.tables import upper_triangle
 from swapwise.search.restarts import results_so_far
 from swapwise.search.result import Status
@@ -31,18 +31,17 @@ Draw = Callable[..., list[FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)
-class Fits:
-    """A model that is not fitted, the table that it is fitted to, and the cases behind its rows."""
+class GraphRefits:
+    """A model that is not fitted, its table in memory, and the cases behind the rows."""
 
     model: Any
     X: Any
-    cases: Cases
+    cases: CaseCounts
 
     @classmethod
-    def read(cls, model: Any, X: Any, sample_weight: Any) -> Fits:
-        """Return them, once it is clear that it is a model of a graph, a table in memory and its weights."""
+    def read(cls, model: Any, X: Any, sample_weight: Any) -> GraphRefits:
         unfitted, table = _unfitted(model), read_table(X)
-        cases = Cases.read(sample_weight, table.shape[0])
+        cases = CaseCounts.read(sample_weight, table.shape[0])
         if (cases.weight != 1).any() and not _takes_weights(unfitted):
             raise TypeError(
                 "sample_weight must be None or whole numbers for a model whose fit takes no sample_weight, "
@@ -72,7 +71,6 @@ class Fits:
         return last
 
     def names(self, fitted: Any) -> list[Hashable]:
-        """Return the names of the vertices, or their positions."""
         n_vertices = len(fitted.adjacency_)
         if n_vertices < 2:
             raise ValueError(f"X must have at least two columns, got {n_vertices}")
@@ -87,8 +85,8 @@ class Fits:
     ) -> tuple[FloatArray, bool]:
         """Return the weights of all pairs in each fit, and whether the fits were interrupted.
 
-        There is one draw per tuple of arguments and one fit per vector that it returns: the answer has the
-        shape (draws, vectors, pairs), and depends on the arguments alone.
+        There is one draw per tuple of arguments and one fit per vector of counts that it returns: the answer
+        has the shape (draws, vectors, pairs), and depends on the arguments alone.
         """
         batches = [arguments[begin : begin + BATCH] for begin in range(0, len(arguments), BATCH)]
         jobs = [delayed(_batch)(self, draw, batch) for batch in batches]
@@ -101,20 +99,19 @@ class Fits:
         return np.concatenate(found), interrupted
 
 
-def _batch(fits: Fits, draw: Draw, arguments: Sequence[tuple[Any, ...]]) -> FloatArray:
-    with unwarned():  # the fit to the whole sample has said what there is to say
+def _batch(fits: GraphRefits, draw: Draw, arguments: Sequence[tuple[Any, ...]]) -> FloatArray:
+    with unwarned():  # the fit to the whole sample has given all warnings
         return np.array([[_weights(fits, each) for each in draw(*given)] for given in arguments])
 
 
-def _weights(fits: Fits, counts: FloatArray) -> FloatArray:
+def _weights(fits: GraphRefits, counts: FloatArray) -> FloatArray:
     fitted = fits.fitted(counts)
     if getattr(getattr(fitted, "result_", None), "status", None) == Status.INTERRUPTED:
-        raise KeyboardInterrupt  # an estimator keeps the best graph so far, which is none of this sample
+        raise KeyboardInterrupt  # the estimator has the best graph so far, which is not that of this sample
     return upper_triangle(fitted.adjacency_)
 
 
 def seeds(rng: np.random.Generator, count: Any, name: str) -> list[int]:
-    """Return a seed per draw, as many as were asked for: at least one."""
     number = as_count(count, name)
     if not number:
         raise ValueError(f"{name} must be at least 1, got 0")
@@ -123,19 +120,17 @@ def seeds(rng: np.random.Generator, count: Any, name: str) -> list[int]:
 
 
 def last_step(model: Any) -> Any:
-    """Return the estimator itself, or the one that a pipeline ends in."""
     steps = getattr(model, "steps", None)
     return steps[-1][1] if isinstance(steps, list) else model
 
 
 def _takes_weights(model: Any) -> bool:
-    """Return whether a fit can be told how often each row is there; graphs of rank correlations cannot."""
+    """Return whether ``fit`` takes counts of rows; with rank correlations it does not."""
     by_moments = getattr(model, "correlation", "pearson") == "pearson"
     return by_moments and bool(has_fit_parameter(model, "sample_weight"))
 
 
 def _unfitted(model: Any) -> Any:
-    """Return a copy of a model that learns from X alone, without what it has learnt."""
     expected = "model must be a graph estimator, such as IsingGraph"
     if isinstance(model, type):
         raise TypeError(f"{expected}, got a class; try {model.__name__}()")
@@ -149,7 +144,6 @@ def _unfitted(model: Any) -> Any:
 
 
 def read_table(X: Any, name: str = "X") -> Any:
-    """Return a table in memory: an array, a frame or a sparse matrix."""
     X = opened(X, name)
     if is_chunked(X) and not is_mapped(X):
         raise TypeError(f"{name} must be in memory, got data in chunks ({type(X).__name__})")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.graphs.pictures.labels import SIDES, Picture, chosen_sides, offsets, wrapped
+from swapwise.graphs.pictures.labels import SIDES, Obstacles, chosen_sides, offsets, wrapped
 
 # Points. Names that can be read are written into nodes up to a radius, and else beside smaller ones.
 LABEL, SMALL_LABEL, SMALLEST_INSIDE, MANY_NODES = 8.0, 7.0, 6.0, 40
@@ -33,13 +33,7 @@ Measure = Callable[[str, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Nodes:
-    """The nodes of a graph: what is written on them, and their groups, fields and diameters, if given.
-
-    >>> Nodes(["a"], ["tea"], None, None, None).names
-    ['tea']
-    """
-
+class DrawnNodes:
     keys: list[Any]
     names: list[str]
     groups: list[Hashable] | None
@@ -48,12 +42,8 @@ class Nodes:
 
 
 @dataclass(frozen=True)
-class Edges:
-    """The edges of a graph, the weakest first, by the numbers of their nodes; ``shown`` from 0 (pale) to 1.
-
-    >>> Edges(np.array([[0, 1]]), np.array([-2.0]), np.ones(1)).strength
-    array([1.])
-    """
+class DrawnEdges:
+    """Edges of a graph, the weakest first, by the numbers of their nodes; ``shown`` from 0 (pale) to 1."""
 
     ends: IndexArray
     weight: FloatArray
@@ -61,17 +51,16 @@ class Edges:
 
     @property
     def strength(self) -> FloatArray:
-        """Return absolute weights, the largest of which is 1."""
         size = np.abs(self.weight)
         strength: FloatArray = size / (size.max(initial=0.0) or 1.0)
         return strength
 
 
 @dataclass(frozen=True)
-class Look:
-    """How large things are, in points; ``sides`` are the numbers of the names' sides, or None if inside.
+class DrawingSizes:
+    """Sizes in points; ``sides`` are the numbers of the names' sides, or None if names are inside.
 
-    ``limits`` are what the axes must show: left, right, bottom, top.
+    ``limits`` are those of the axes: left, right, bottom, top.
     """
 
     radius: FloatArray
@@ -81,13 +70,7 @@ class Look:
     limits: FloatArray
 
 
-def read_nodes(graph: Any, labels: Any, groups: Any, node_size: Any) -> Nodes:
-    """Return what a networkx graph and the arguments of ``plot_graph`` say about nodes.
-
-    >>> import networkx as nx
-    >>> read_nodes(nx.path_graph(2), True, {0: "x", 1: "y"}, None).groups
-    ['x', 'y']
-    """
+def read_nodes(graph: Any, labels: Any, groups: Any, node_size: Any) -> DrawnNodes:
     keys = list(graph)
     if isinstance(labels, (bool, np.bool_)):
         names = [str(key) if labels else "" for key in keys]
@@ -101,7 +84,7 @@ def read_nodes(graph: Any, labels: Any, groups: Any, node_size: Any) -> Nodes:
         diameter = np.array([float(size) for size in given])
         if not (diameter > 0).all() or not np.isfinite(diameter).all():
             raise ValueError(f"node_size must be positive, got {node_size!r}")
-    return Nodes(
+    return DrawnNodes(
         keys,
         names,
         None if groups is None else one_each(groups, keys, "groups"),
@@ -111,11 +94,7 @@ def read_nodes(graph: Any, labels: Any, groups: Any, node_size: Any) -> Nodes:
 
 
 def one_each(given: Any, keys: Sequence[Any], name: str) -> list[Any]:
-    """Return one of what was given for each node, by name or in order.
-
-    >>> one_each({"b": 2, "a": 1}, ["a", "b"], "groups"), one_each([1, 2], ["a", "b"], "groups")
-    ([1, 2], [1, 2])
-    """
+    """Return one value per node, by name or in order."""
     if hasattr(given, "index") and hasattr(given, "to_dict"):  # a pandas Series
         given = given.to_dict()
     if isinstance(given, Mapping):
@@ -129,12 +108,11 @@ def one_each(given: Any, keys: Sequence[Any], name: str) -> list[Any]:
     return list(given)
 
 
-def look_of(
-    places: FloatArray, nodes: Nodes, edges: Edges, room: tuple[float, float], measure: Measure
-) -> Look:
-    """Return the sizes and sides at which a graph and its names fill so much room, in points."""
+def drawing_sizes(
+    places: FloatArray, nodes: DrawnNodes, edges: DrawnEdges, room: tuple[float, float], measure: Measure
+) -> DrawingSizes:
     if not len(places):
-        return Look(np.zeros(0), LABEL, None, np.zeros((0, 2)), np.array([-1.0, 1.0, -1.0, 1.0]))
+        return DrawingSizes(np.zeros(0), LABEL, None, np.zeros((0, 2)), np.array([-1.0, 1.0, -1.0, 1.0]))
     margin = np.full(4, LARGEST_RADIUS)
     for _ in range(3):  # sizes follow from the scale, and the scale from what stands out
         scale, limits = _scale(places, np.array(room), margin)
@@ -148,7 +126,7 @@ def look_of(
         out = np.concatenate([points.min(axis=0) - boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
         out[2:] -= points.max(axis=0)
         margin = np.maximum(out, 0.0) + _EDGE_OF_PAGE
-    return Look(radius, font, sides, shifts, _scale(places, np.array(room), margin)[1])
+    return DrawingSizes(radius, font, sides, shifts, _scale(places, np.array(room), margin)[1])
 
 
 def _scale(places: FloatArray, room: FloatArray, margin: FloatArray) -> tuple[float, FloatArray]:
@@ -162,8 +140,7 @@ def _scale(places: FloatArray, room: FloatArray, margin: FloatArray) -> tuple[fl
     return scale, np.array([corner[0], far[0], corner[1], far[1]])
 
 
-def _sizes(points: FloatArray, nodes: Nodes, measure: Measure) -> tuple[FloatArray, float, bool]:
-    """Return the radius of each node, the size of the font, and whether names stand inside the nodes."""
+def _sizes(points: FloatArray, nodes: DrawnNodes, measure: Measure) -> tuple[FloatArray, float, bool]:
     room = room_between(points)
     large = min(LARGEST_RADIUS, OF_ROOM * room)
     radius = np.full(len(points), large) if nodes.diameter is None else nodes.diameter / 2
@@ -178,11 +155,7 @@ def _sizes(points: FloatArray, nodes: Nodes, measure: Measure) -> tuple[FloatArr
 
 
 def room_between(points: FloatArray) -> float:
-    """Return how far nearly all nodes are from the one next to them; of one node, 100.
-
-    >>> room_between(np.array([[0.0, 0.0], [0.0, 2.0], [0.0, 4.0]]))
-    2.0
-    """
+    """Return the distance that nearly all nodes keep from the one next to them; of one node, 100."""
     if len(points) < 2:
         return 100.0
     apart = np.linalg.norm(points[:, None] - points, axis=2)
@@ -193,15 +166,15 @@ def room_between(points: FloatArray) -> float:
 def _beside(
     points: FloatArray,
     radius: FloatArray,
-    nodes: Nodes,
-    edges: Edges,
+    nodes: DrawnNodes,
+    edges: DrawnEdges,
     room: FloatArray,
     font: float,
     measure: Measure,
 ) -> tuple[IndexArray, FloatArray, FloatArray]:
     """Return the sides of names beside nodes, their middles seen from the nodes, and their boxes."""
     sizes = np.array([measure(wrapped(name), font) for name in nodes.names])
-    picture = Picture(
+    picture = Obstacles(
         points, radius + _APART, points[edges.ends], edges.strength, np.array([0.0, 0.0, *room])
     )
     sides = chosen_sides(picture, sizes)
@@ -211,19 +184,9 @@ def _beside(
 
 
 def aligned(side: int) -> str:
-    """Return where lines of a name begin or end: at the node.
-
-    >>> aligned(0), aligned(2), aligned(3)
-    ('center', 'left', 'right')
-    """
     across = SIDES[side][0]
     return "left" if across > 0 else "right" if across < 0 else "center"
 
 
 def line_height(text: str, font: float) -> float:
-    """Return how high a text of some lines is.
-
-    >>> line_height("two\\nlines", 8.0)
-    20.0
-    """
     return _LINE_HEIGHT * font * (text.count("\n") + 1)
