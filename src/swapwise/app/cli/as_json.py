@@ -12,16 +12,10 @@ if TYPE_CHECKING:
 
 
 def written(answer: dict[str, Any]) -> str:
-    """Return an answer as the text of a file.
-
-    >>> written({"ratio": float("nan")})
-    '{\\n  "ratio": null\\n}\\n'
-    """
     return json.dumps(finite(answer), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def search_in_json(result: SearchResult) -> dict[str, Any]:
-    """Return what was run, how many moves each strategy made, and where it ended."""
     ran = [
         {"name": run.name, "moves": run.n_moves, "value": run.value, "seconds": run.seconds}
         for run in result.strategies
@@ -36,7 +30,6 @@ def search_in_json(result: SearchResult) -> dict[str, Any]:
 
 
 def proof_in_json(proof: Certificate) -> dict[str, Any]:
-    """Return what is proven of an answer."""
     return {
         "proven_optimal": proof.optimal,
         "trivial_bound": proof.trivial,
@@ -52,11 +45,7 @@ def proof_in_json(proof: Certificate) -> dict[str, Any]:
 
 
 def finite(value: Any) -> Any:
-    """Return what JSON can say: null for numbers that are none, and plain numbers for those of numpy.
-
-    >>> finite({"a": [1.5, float("nan")], "b": "text"})
-    {'a': [1.5, None], 'b': 'text'}
-    """
+    """Replace numbers that JSON has not (NaN, infinities) by null, and numpy's numbers by Python's."""
     if isinstance(value, dict):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list):

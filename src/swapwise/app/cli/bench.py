@@ -1,4 +1,4 @@
-"""``swapwise bench``: the race against the peers, where the benchmarks are."""
+"""``swapwise bench``: the race against the peers, in a clone of the repository."""
 
 from __future__ import annotations
 

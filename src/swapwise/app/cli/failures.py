@@ -27,14 +27,7 @@ class BadInput(ValueError):
 
 @contextmanager
 def exit_on_error(command: str, *, debug: bool = False) -> Iterator[None]:
-    """Exit with code 1 and the error as a message, without traceback, and with 130 if interrupted.
-
-    >>> with exit_on_error("swapwise select"):
-    ...     raise BadInput("data.csv is empty")
-    Traceback (most recent call last):
-    ...
-    SystemExit: swapwise select: data.csv is empty
-    """
+    """Exit with code 1 and the error as a message, without traceback, and with 130 if interrupted."""
     try:
         with sigterm_as_interrupt():
             yield
@@ -60,12 +53,7 @@ def exit_on_error(command: str, *, debug: bool = False) -> Iterator[None]:
 
 @contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
-    """Make SIGTERM end a run as Ctrl-C does: with the results so far, and no process left behind.
-
-    >>> with sigterm_as_interrupt():
-    ...     signal.getsignal(signal.SIGTERM) is signal.default_int_handler
-    True
-    """
+    """Let SIGTERM end a run as Ctrl-C does: with the results so far, and no process left behind."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -75,13 +63,7 @@ def sigterm_as_interrupt() -> Iterator[None]:
 
 @contextmanager
 def warnings_to_stderr(quiet: bool) -> Iterator[list[str]]:
-    """Print the library's warnings as one-line notes: the source line they point to is of no use here.
-
-    >>> with warnings_to_stderr(quiet=True) as notes:
-    ...     warnings.warn("not heard")
-    >>> notes
-    ['not heard']
-    """
+    """Print warnings as one-line notes, without the source line, and yield the list of them."""
     notes: list[str] = []
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

@@ -58,11 +58,7 @@ SECONDS_WORTH_WORKERS = 10.0
 
 
 class Criterion(StrEnum):
-    """What chooses the number of edges.
-
-    >>> Criterion("ebic").value
-    'ebic'
-    """
+    """What chooses the number of edges."""
 
     EBIC = "ebic"
     BIC = "bic"
@@ -201,7 +197,6 @@ def _check(asked: dict[str, Any]) -> None:
 
 
 def _answer(asked: dict[str, Any], notes: list[str]) -> GraphAnswer:
-    """Read the data, learn the graph, and find out how sure and how good it is."""
     import sys
 
     from swapwise.app.cli.graph_answer import GraphAnswer, proof_of
@@ -269,7 +264,7 @@ def _estimator(asked: dict[str, Any], rows: Rows, progress: bool) -> Any:
 
 
 def _bootstrap(model: Any, rows: Rows, asked: dict[str, Any], progress: bool, seconds: float) -> Any:
-    """Learn the graph again and again; None if that, or the fit before, was interrupted."""
+    """Learn the graph from resampled tables; None if that, or the fit before, was interrupted."""
     from swapwise.graphs.stability.bootstrap import bootstrap_graph
     from swapwise.search.result import Status
 
@@ -285,7 +280,7 @@ def _bootstrap(model: Any, rows: Rows, asked: dict[str, Any], progress: bool, se
 
 
 def _in_words(asked: dict[str, Any], rows: Rows) -> dict[str, Any]:
-    """Return what was asked for, as the page and the JSON show it."""
+    """Return the options as the page and the JSON show them."""
     words = {
         "data": DEMO if asked["demo"] else str(asked["data"]),
         "model": rows.model.value,

@@ -1,4 +1,4 @@
-"""The result of ``swapwise graph``: the fitted estimator, how sure and how good it is, and all its files."""
+"""The result of ``swapwise graph``: the fitted estimator, its bootstrap and proof, and all its files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOT_IN_XML = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True, eq=False)
 class GraphAnswer:
-    """A learnt graph, what it was learnt from, and what is known of it."""
+    """A learnt graph, its data, and what is known of it."""
 
     model: Any
     rows: Rows
@@ -44,14 +44,13 @@ class GraphAnswer:
 
     @property
     def interrupted(self) -> bool:
-        """Whether anything was cut short by the keyboard."""
         search = self.model.result_.status is Status.INTERRUPTED
         proof = self.certificate is not None and self.certificate.status is Status.INTERRUPTED
         boot = self.bootstrap is not None and self.bootstrap.interrupted
         return search or proof or boot or bool(self.nothing_of)
 
     def edges(self) -> Any:
-        """Return the edges, strongest first, with what the bootstrap says of them if there was one."""
+        """Return the edges, strongest first, with their intervals if there was a bootstrap."""
         frame = self.model.to_frame()
         if self.bootstrap is None:
             return frame
@@ -82,7 +81,7 @@ class GraphAnswer:
         return file.getvalue()
 
     def to_figure(self, path: Path) -> bytes:
-        """Return a picture of the graph, of the kind that the name of its file says."""
+        """Return a picture of the graph, in the format of the file's suffix."""
         import matplotlib as mpl
 
         mpl.use("agg")
@@ -98,7 +97,6 @@ class GraphAnswer:
         return file.getvalue()
 
     def to_html(self) -> str:
-        """Return a page about the graph."""
         from swapwise.app.report.graph_page import graph_report
 
         return graph_report(
@@ -112,7 +110,6 @@ class GraphAnswer:
         )
 
     def to_json(self) -> str:
-        """Return the answer for programs."""
         import networkx as nx
 
         model = self.model
@@ -151,11 +148,6 @@ class GraphAnswer:
 
 
 def _word(value: Any) -> str:
-    """Return an option as a page shows it.
-
-    >>> _word(True), _word(0.5), _word("ebic")
-    ('yes', '0.5', 'ebic')
-    """
     return "yes" if value is True else str(value)
 
 

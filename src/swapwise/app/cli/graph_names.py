@@ -6,11 +6,7 @@ from enum import StrEnum
 
 
 class GraphModel(StrEnum):
-    """What is learnt: how variables are distributed given the others.
-
-    >>> GraphModel("gaussian").value
-    'gaussian'
-    """
+    """How variables are distributed given the others."""
 
     AUTO = "auto"
     ISING = "ising"
@@ -19,11 +15,7 @@ class GraphModel(StrEnum):
 
 
 class Correlation(StrEnum):
-    """What a Gaussian graph is computed from.
-
-    >>> Correlation("spearman").value
-    'spearman'
-    """
+    """What a Gaussian graph is computed from."""
 
     PEARSON = "pearson"
     SPEARMAN = "spearman"

@@ -23,7 +23,6 @@ def note_on_rows(rows: Rows, by_criterion: bool) -> None:
 
 
 def note_on_edges(n_edges: int) -> None:
-    """Say how a graph of very many edges becomes one that can be read."""
     if n_edges > MANY_EDGES:
         warn(
             f"{n_edges} edges are more than a picture can show: --max-edges {MANY_EDGES // 2} keeps the "

@@ -1,4 +1,4 @@
-"""Files that say something about features: the group of each, what it costs, or bounds on its coefficient."""
+"""Files about features: the group of each, its cost, or bounds on its coefficient."""
 
 from __future__ import annotations
 
@@ -15,16 +15,9 @@ from swapwise.app.cli.reading.text_files import read_cells
 def read_groups(
     path: Path, features: Sequence[str], left_out: Sequence[str] = (), *, partial: bool = False
 ) -> dict[str, str]:
-    """Return the group of every feature, from lines such as ``feature,group``; others may be ``left_out``.
+    """Return the group of every feature, from lines ``feature,group``; others may be ``left_out``.
 
     A ``partial`` file need not name all features, and those that it does not are left out.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "groups.csv"
-    ...     _ = path.write_text("feature,group\\nx,roof\\ny,hall\\n")
-    ...     read_groups(path, ["y", "x"])
-    {'y': 'hall', 'x': 'roof'}
     """
     words = _words_of_features(path, ("feature", "group"), features, left_out)
     group_of = {feature: group for feature, (group,) in words.items()}
@@ -38,15 +31,7 @@ def read_groups(
 
 
 def read_costs(path: Path, features: Sequence[str], left_out: Sequence[str] = ()) -> dict[str, float]:
-    """Return what every feature costs, from lines such as ``feature,cost``; others may be ``left_out``.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "costs.csv"
-    ...     _ = path.write_text("feature,cost\\nx,2.5\\ny,0\\n")
-    ...     read_costs(path, ["y", "x"])
-    {'y': 0.0, 'x': 2.5}
-    """
+    """Return the cost of every feature, from lines ``feature,cost``; others may be ``left_out``."""
     words = _words_of_features(path, ("feature", "cost"), features, left_out)
     missing = [feature for feature in features if words.get(feature, ("",)) == ("",)]
     if missing:
@@ -65,15 +50,7 @@ def read_costs(path: Path, features: Sequence[str], left_out: Sequence[str] = ()
 def read_bounds(
     path: Path, features: Sequence[str], left_out: Sequence[str] = ()
 ) -> dict[str, tuple[float | None, float | None]]:
-    """Return bounds on coefficients, from lines such as ``feature,lower,upper``; None where a cell is empty.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "bounds.csv"
-    ...     _ = path.write_text("feature,lower,upper\\nx,0,\\ny,-1,2.5\\n")
-    ...     read_bounds(path, ["x", "y", "z"])
-    {'x': (0.0, None), 'y': (-1.0, 2.5)}
-    """
+    """Return bounds on coefficients, from lines ``feature,lower,upper``; None where a cell is empty."""
     bounds = {}
     for feature, pair in _words_of_features(path, ("feature", "lower", "upper"), features, left_out).items():
         lower, upper = (None if word == "" else _number(word) for word in pair)
@@ -93,7 +70,7 @@ def read_bounds(
 
 
 def _number(word: str) -> float:
-    """Return the number that a word stands for, be it with a decimal point or a comma; NaN for no number."""
+    """Parse a number with a decimal point or comma; NaN if it is none."""
     try:
         return float(word.replace(",", "."))
     except ValueError:
@@ -103,7 +80,7 @@ def _number(word: str) -> float:
 def _words_of_features(
     path: Path, header: tuple[str, ...], features: Sequence[str], left_out: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return what a file says of each feature that it names, which is in its first column."""
+    """Return the other cells of each feature's line; the feature is in its first column."""
     require_file(path)
     rows = read_cells(path, usual_separator(path))
     if len(rows[0]) != len(header):
@@ -136,7 +113,7 @@ def _shown(words: Sequence[str]) -> str:
 def _without_header(
     rows: list[list[str]], header: tuple[str, ...], known: Collection[str]
 ) -> list[list[str]]:
-    """Return the rows less the first if that is a header: of known words, or above features alone."""
+    """Return the rows without the header: the known words, or a first row above features alone."""
     first, *others = rows
     if first[0] in known:
         return rows
@@ -145,7 +122,7 @@ def _without_header(
 
 
 def _require_order(rows: list[list[str]], what: str, known: Collection[str], path: Path) -> None:
-    """Say so if the first column holds the groups or costs, and the second the features."""
+    """Refuse a file with the groups or costs in the first column, and the features in the second."""
     n_first, n_second = (sum(row[place] in known for row in rows) for place in (0, 1))
     if 2 * n_first < len(rows) < 2 * n_second:
         raise BadInput(f"{path} must have features first and {what}s second, got them the other way round")

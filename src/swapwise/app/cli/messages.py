@@ -1,4 +1,4 @@
-"""What messages about tables have in common: a problem with its advice, lists of names, close matches."""
+"""Messages about tables: a problem with its advice, lists of names, close matches."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ class Diagnostic:
 
     @property
     def message(self) -> str:
-        """The problem as a message of its own."""
         return f"{self.fact}; {self.advice}"
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """Return a name that may have been meant, to be added to a message."""
+    """Return the known name that is closest to an unknown one, as the end of a message."""
     names = list(known)
     alike = [other for other in names if other.strip().casefold() == name.strip().casefold()]
     close = alike or get_close_matches(name, names, n=1)
@@ -37,5 +36,5 @@ def hint(name: str, known: Iterable[str]) -> str:
 
 
 def quoted(names: Iterable[str]) -> str:
-    """Return the first of some names, in quotes, and how many more there are."""
+    """Quote the first few names, and count the others."""
     return some_of([repr(name) for name in names])

@@ -1,4 +1,4 @@
-"""The options that commands have in common, and the words that they know."""
+"""The options that commands share, and the words that they take."""
 
 from __future__ import annotations
 
@@ -19,11 +19,7 @@ LIMITS, SEARCH, FILES, MESSAGES = "What may be chosen", "How to choose", "Files 
 
 
 class Family(StrEnum):
-    """What is fitted.
-
-    >>> Family("poisson").value
-    'poisson'
-    """
+    """What is fitted."""
 
     LINEAR = "linear"
     LOGISTIC = "logistic"
@@ -33,11 +29,7 @@ class Family(StrEnum):
 
 
 class Choice(StrEnum):
-    """How the size is chosen from a path.
-
-    >>> Choice("bic").value
-    'bic'
-    """
+    """How the size is chosen from a path."""
 
     CV = "cv"
     BIC = "bic"
@@ -45,38 +37,19 @@ class Choice(StrEnum):
 
 
 def flag(*names: str, help: str, panel: str | None = None) -> Any:
-    """Return an option that takes no value; help would show one without the empty metavar.
-
-    >>> flag("--force", help="Overwrite.").metavar
-    ''
-    """
+    """Return an option without a value; help would show one if the metavar were not empty."""
     return typer.Option(*names, help=help, metavar="", rich_help_panel=panel)
 
 
 def option(*names: str, help: str, metavar: str, panel: str | None = None) -> Any:
-    """Return an option that takes a value, called ``metavar`` in the help.
-
-    >>> option("--size", help="How many.", metavar="NUMBER").metavar
-    'NUMBER'
-    """
     return typer.Option(*names, help=help, metavar=metavar, rich_help_panel=panel)
 
 
 def file(*names: str, help: str) -> Any:
-    """Return an option that says where to write a file.
-
-    >>> file(help="The answer.").metavar
-    'FILE'
-    """
     return option(*names, help=help, metavar="FILE", panel=FILES)
 
 
 def limit(*names: str, help: str, metavar: str) -> Any:
-    """Return an option that limits what may be chosen.
-
-    >>> limit(help="What all may cost.", metavar="NUMBER").rich_help_panel
-    'What may be chosen'
-    """
     return option(*names, help=help, metavar=metavar, panel=LIMITS)
 
 
@@ -107,22 +80,11 @@ Json = Annotated[Path | None, file(help="The answer as JSON; - prints it and not
 
 
 def check_proof_seconds(seconds: float) -> None:
-    """Refuse a time for proofs that is none.
-
-    >>> check_proof_seconds(-1.0)
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: --proof-seconds must be at least 0, got -1
-    """
     if not seconds >= 0:
         raise BadInput(f"--proof-seconds must be at least 0, got {seconds:g}")
 
 
 def check_method(method: str) -> None:
-    """Refuse a method that there is not.
-
-    >>> check_method("auto")
-    """
     from swapwise.app.cli.messages import hint
     from swapwise.search.plan import NAMES
 

@@ -1,4 +1,4 @@
-"""Files that commands write: checked before any work is done, and there in whole or not at all."""
+"""Files that commands write: checked before any work is done, and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -20,26 +20,12 @@ PAGES = (".html", ".htm")
 
 
 def check_page(path: Path | None) -> None:
-    """Refuse a report that would not open in a browser.
-
-    >>> check_page(Path("answer.pdf"))
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: --report writes a page: its name must end in .html, got answer.pdf
-    """
     if path is not None and path.suffix.lower() not in PAGES:
         raise BadInput(f"--report writes a page: its name must end in .html, got {path}")
 
 
 def check_outputs(paths: Iterable[Path | None], *, inputs: Iterable[Path | None] = (), force: bool) -> None:
-    """Refuse files that cannot be written, that are wanted twice or read, or that are not to be lost.
-
-    >>> check_outputs([Path("no-such-folder/out.html"), None], force=False)
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: cannot write no-such-folder/out.html: there is no folder
-    no-such-folder
-    """
+    """Refuse files that cannot be written, that are also inputs or other outputs, or that exist already."""
     wanted: set[Path] = set()
     read = {_place(path) for path in filter(None, inputs)}
     for path in filter(None, paths):
@@ -57,7 +43,7 @@ def check_outputs(paths: Iterable[Path | None], *, inputs: Iterable[Path | None]
 
 
 def _place(path: Path) -> Path:
-    """Return where a path leads; unlike Path.resolve, also if its links lead in a circle."""
+    """Resolve links; unlike Path.resolve, also links that lead in a circle."""
     return Path(os.path.realpath(path))
 
 
@@ -78,7 +64,7 @@ def _why_not_writable(path: Path) -> str | None:
 
 
 def _why_no_file_in(folder: Path) -> str | None:
-    """Return why no file can be made in a folder: only trying tells that of all kinds of folders."""
+    """Try it: no other test is right for all kinds of folders."""
     try:
         make_empty(folder).unlink()
     except PermissionError:
@@ -89,32 +75,19 @@ def _why_no_file_in(folder: Path) -> str | None:
 
 
 def with_notes(asked: dict[str, str], notes: list[str]) -> dict[str, str]:
-    """Return what was asked for, and what was said of the data and of the search, for a page.
-
-    >>> with_notes({"size": "3"}, ["a row is left out"])
-    {'size': '3', 'notes': 'a row is left out'}
-    """
     return asked | {"notes": "; ".join(notes)} if notes else asked
 
 
 @dataclass
 class Written:
-    """What became of the files that were wanted.
-
-    >>> Written(said=["Wrote a.json"]).failed
-    []
-    """
+    """The messages about files that were written, and about those that could not be."""
 
     said: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     interrupted: bool = False
 
     def end(self, command: str, *, interrupted: bool, quiet: bool) -> None:
-        """Say which files there are and are not, and end with the exit code of that.
-
-        >>> Written(said=["Wrote a.json"]).end("swapwise select", interrupted=False, quiet=False)
-        Wrote a.json
-        """
+        """Print the messages and exit with the code that fits them."""
         for line in [] if quiet else self.said:
             typer.echo(printable_line(line))
         for line in self.failed:
@@ -126,15 +99,9 @@ class Written:
 
 
 def write_outputs(outputs: Iterable[Output], *, force: bool) -> Written:
-    """Make and write each file that is wanted, atomically; one that fails is no reason to lose the others.
+    """Make and write each requested file, atomically; after a failure the others are still written.
 
     A file that has come to exist during the work is left alone, and the new one has a number in its name.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     written = write_outputs([(Path(folder) / "a", lambda: "text"), (None, lambda: "")], force=False)
-    ...     (Path(folder) / "a").read_text()
-    'text'
     """
     written = Written()
     for path, make in outputs:

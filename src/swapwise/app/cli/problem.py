@@ -1,4 +1,4 @@
-"""A request and the data that it is about, both checked: all that a search needs."""
+"""A request together with its data, both checked: all that a search needs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The request, the dataset, and the constraint on its variables; see :func:`read_problem`."""
+    """A request, its dataset, and the constraint on the dataset's variables."""
 
     request: Request
     dataset: Dataset
@@ -43,15 +43,7 @@ class Problem:
 
 
 def read_problem(request: Request, table: pd.DataFrame) -> Problem:
-    """Return the problem that a request poses about a table, or say what is wrong with either.
-
-    >>> import pandas as pd
-    >>> rest = dict.fromkeys(["sizes", "choose", "ridge", "certify", "one_hot", "drop_missing"])
-    >>> request = Request(None, Limits(), "y", Family.LINEAR, [], [], "auto", **rest)
-    >>> problem = read_problem(request, pd.DataFrame({"a": [1, 2, 4], "b": [0, 1, 1], "y": [3, 4, 5]}))
-    >>> problem.constraint, problem.request.in_words()["limits"]
-    (Uniform(n=2, k=2), 'at most 2 in all')
-    """
+    """Return the problem that a request poses about a table, or say what is wrong with either."""
     request = request.about(table)
     table = table.drop(columns=request.force_out)
     classes = request.family is Family.LOGISTIC
@@ -86,7 +78,7 @@ def read_problem(request: Request, table: pd.DataFrame) -> Problem:
 
 
 def _coefficients(limits: Limits, variable_of: dict[str, str], left_out: list[str]) -> dict[str, Any]:
-    """Return what the options say of coefficients; bounds of a variable are those of all of its columns."""
+    """Return the estimator's parameters for bounds; those of a variable hold for each of its columns."""
     said: dict[str, Any] = {"positive": True} if limits.positive else {}
     if limits.bounds is not None:
         variables = list(dict.fromkeys(variable_of.values()))
@@ -96,7 +88,7 @@ def _coefficients(limits: Limits, variable_of: dict[str, str], left_out: list[st
 
 
 def _taken_out(table: pd.DataFrame, request: Request) -> FloatArray | None:
-    """Take the column of offsets out of a table, and return them; None if there is none."""
+    """Remove the column of offsets from a table, in place, and return them, if there is one."""
     if request.shift is None:
         return None
     n_classes = table[request.target].nunique()
@@ -107,7 +99,7 @@ def _taken_out(table: pd.DataFrame, request: Request) -> FloatArray | None:
 
 
 def _require_variation(forced: list[str], X: pd.DataFrame) -> None:
-    """Refuse columns that cannot explain anything, if they must be chosen."""
+    """Refuse forced columns that are constant."""
     for name in forced:
         if name in X and X[name].nunique() == 1 < len(X):
             always = f"{X[name].iloc[0]:g} in all {len(X)} rows"

@@ -1,4 +1,4 @@
-"""Products and powers among the features, by their names: which features each of them is made of."""
+"""Products and powers among the features, recognised by their names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Factors = dict[str, int]
 def parents_of(
     features: Sequence[str], sign: str | None, left_out: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """Return which features each product or power needs, by name: the largest others that divide it.
+    """Return the parents of each product or power, by name: the largest other features that divide it.
 
     Without a ``sign`` it is ``:`` if a name has that, and else a blank, as scikit-learn writes products. A
     name with blanks none of which separates a feature, such as ``body mass``, is no product.
@@ -58,18 +58,13 @@ def parents_of(
 
 
 def _bases(name: str, sign: str) -> list[str]:
-    """Return what a name multiplies, without exponents.
-
-    >>> _bases("a^2:b", ":")
-    ['a', 'b']
-    """
     return [found[1] if (found := POWER.fullmatch(part)) else part for part in name.split(sign)]
 
 
 def _factors_of(
     name: str, sign: str, known: Mapping[str, Factors], features: Collection[str], left_out: Collection[str]
 ) -> Factors:
-    """Return what a name multiplies; a name that is no product is its own factor."""
+    """Return the factors in a name with their exponents; a name that is no product is its own factor."""
     factors, missing, words = Factors(), list[str](), name.split(sign)
     while words:
         # The longest run of words that is a feature, which may have the sign in its own name.
@@ -105,7 +100,6 @@ def _base(run: str, known: Mapping[str, Factors]) -> tuple[str, int] | None:
 def _refuse(
     name: str, missing: list[str], sign: str, features: Collection[str], left_out: Collection[str]
 ) -> NoReturn:
-    """Say what a product needs that is no feature."""
     if missing[0] in left_out:
         raise BadInput(
             f"--hierarchy: {name!r} needs {missing[0]!r}, which is left out; --force-out leaves out "

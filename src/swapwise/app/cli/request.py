@@ -1,4 +1,4 @@
-"""What a user of ``swapwise select`` asks for."""
+"""The options of ``swapwise select``, checked together."""
 
 from __future__ import annotations
 
@@ -27,13 +27,7 @@ DEMO_LIMITS = Limits(groups_from_prefix="_", few_groups=3, size=6)
 
 @dataclass(frozen=True)
 class Request:
-    """What a user asked for, as the options say it.
-
-    >>> rest = dict.fromkeys(["sizes", "choose", "ridge", "certify", "one_hot", "drop_missing"])
-    >>> request = Request(Path("a.csv"), Limits(size=3), "y", Family.LINEAR, ["x"], [], "auto", **rest)
-    >>> request.in_words()["limits"], request.in_words()["forced in"]
-    ('at most 3 in all', 'x')
-    """
+    """The options of ``swapwise select``."""
 
     data: Path | None
     limits: Limits
@@ -55,11 +49,9 @@ class Request:
 
     @property
     def shift(self) -> str | None:
-        """The column that offsets come from."""
         return self.exposure if self.offset is None else self.offset
 
     def in_words(self) -> dict[str, str]:
-        """Return what was asked for, for people."""
         words = {
             "data": DEMO if self.data is None else str(self.data),
             "target": self.target,
@@ -79,14 +71,7 @@ class Request:
         return {name: word for name, word in words.items() if word}
 
     def about(self, table: pd.DataFrame) -> Request:
-        """Return the request with its names matched to the columns of a table, which must exist.
-
-        >>> import pandas as pd
-        >>> rest = dict.fromkeys(["sizes", "choose", "ridge", "certify", "one_hot", "drop_missing"])
-        >>> request = Request(None, Limits(), "y", Family.LINEAR, ["a,b"], [], "auto", **rest)
-        >>> request.about(pd.DataFrame({"a": [1], "b": [2], "y": [3]})).force_in
-        ['a', 'b']
-        """
+        """Return the request with its names matched to the columns of a table, which must exist."""
         force_in = names_among(self.force_in, table.columns)
         force_out = names_among(self.force_out, table.columns)
         named = {"--target": [self.target], "--force-out": force_out, "--force-in": force_in}
@@ -110,7 +95,6 @@ class Request:
 
 
 def request_of(asked: Mapping[str, Any]) -> Request:
-    """Return what the options ask for, if they go together."""
     if asked["demo"] and asked["data"] is not None:
         raise typer.BadParameter(f"--demo goes without a table; got {asked['data']}")
     if not asked["demo"] and asked["data"] is None:
@@ -143,33 +127,19 @@ def request_of(asked: Mapping[str, Any]) -> Request:
 
 
 def _check_search(method: str, ridge: float | None) -> None:
-    """Refuse wrong values in terms of the options, not of the library's parameters.
-
-    >>> _check_search("auto", -1)
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: --ridge must be a number of at least 0, got -1
-    """
+    """Refuse wrong values in terms of the options, not of the library's parameters."""
     check_method(method)
     if ridge is not None and not 0 <= ridge < math.inf:
         raise BadInput(f"--ridge must be a number of at least 0, got {ridge:g}")
 
 
 def _listed(names: list[str]) -> str:
-    """Return names with commas between them, those with commas within them in quotes.
-
-    >>> _listed(["a", "size, in m"])
-    "a, 'size, in m'"
-    """
+    """Join names by commas; a name with a comma of its own is quoted."""
     return ", ".join(repr(name) if "," in name else name for name in names)
 
 
 def _sizes(path: str | None) -> range | None:
-    """Return the sizes that ``first:last`` stands for.
-
-    >>> _sizes("1:30")
-    range(1, 31)
-    """
+    """Parse ``first:last``."""
     if path is None:
         return None
     first, _, last = path.partition(":")

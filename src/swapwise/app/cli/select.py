@@ -229,7 +229,6 @@ def select(
 def _answer(
     request: Request, dialect: Dialect, proof_seconds: float, notes: list[str], quiet: bool
 ) -> Selection:
-    """Read the data and choose."""
     import sys
 
     from swapwise.app.cli.problem import read_problem
@@ -243,7 +242,7 @@ def _answer(
 
 
 def _demo_table() -> pd.DataFrame:
-    """Return the data with names that begin with the measurement: ``area_worst`` for "worst area"."""
+    """Return the data with the measurement first in every name: ``area_worst`` for "worst area"."""
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer(as_frame=True)

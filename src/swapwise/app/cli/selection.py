@@ -62,7 +62,6 @@ class Selection:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the search or the proof was interrupted."""
         proof = None if self.certificate is None else self.certificate.status
         return self.unproven or Status.INTERRUPTED in (self.model.result_.status, proof)
 
@@ -95,7 +94,7 @@ class Selection:
 
     @property
     def chosen_by(self) -> str:
-        """What chose the size, and how well the rows that were left out are predicted, if any were."""
+        """The criterion that chose the size, with the cross-validated loss if there is one."""
         from swapwise.app.report.facts import loss_name
 
         path, by = self.model.path_, str(self.model.criterion_)
@@ -108,7 +107,7 @@ class Selection:
 
     @property
     def better(self) -> list[str]:
-        """The variables of a better choice that a proof has found, and that is not this one."""
+        """The variables of a better choice that the proof has found."""
         found = None if self.certificate is None else self.certificate.better
         return [] if found is None else [self.dataset.variables[element] for element in found]
 
@@ -124,22 +123,18 @@ class Selection:
 
     @property
     def intercept(self) -> list[float]:
-        """The intercept, or that of each level."""
         return [float(value) for value in np.ravel(self.model.intercept_)]
 
     @property
     def fit_quality(self) -> dict[str, float]:
-        """How good the fit is, by what measures it."""
         from swapwise.app.report.facts import fit_measures
 
         return fit_measures(self.model, self.dataset.X, self.y, self.offset)
 
     def to_json(self) -> str:
-        """Return the answer for programs."""
         return _as_json(self)
 
     def to_html(self) -> str:
-        """Return the answer as a page with charts."""
         from swapwise.app.report.selection import selection_report
 
         return selection_report(
@@ -154,7 +149,7 @@ class Selection:
         )
 
     def to_bytes(self) -> bytes:
-        """Return the fitted model, which takes tables like that of the file, as ``joblib.load`` reads it."""
+        """Return the fitted model, which takes tables like that of the file, for ``joblib.load``."""
         import joblib
 
         import swapwise
@@ -167,7 +162,7 @@ class Selection:
 
 
 def select_features(problem: Problem, proof_seconds: float, notes: list[str], *, progress: bool) -> Selection:
-    """Fit the estimator that the request asks for; warnings are appended to ``notes``."""
+    """Fit the estimator of the request, and prove how good it is; warnings are appended to ``notes``."""
     request, dataset = problem.request, problem.dataset
     model = _estimator(problem, progress)
     y = _target(dataset, request.family)
@@ -194,7 +189,6 @@ def select_features(problem: Problem, proof_seconds: float, notes: list[str], *,
 
 
 def _proof(model: Any, data: dict[str, Any], seconds: float, progress: bool) -> Certificate | None:
-    """Return what can be proven of a choice, None if it was interrupted."""
     if model.result_.status is Status.INTERRUPTED:
         return None
     try:
@@ -208,12 +202,11 @@ def _proof(model: Any, data: dict[str, Any], seconds: float, progress: bool) -> 
 
 
 def _can_go_on(request: Request) -> bool:
-    """Return whether the search can be started again from another choice."""
     return request.choose is None and request.method not in OTHERS
 
 
 def _with_better(model: Any, data: dict[str, Any], proof: Certificate) -> tuple[Any, Certificate]:
-    """Return the model of the better choice that a proof has found, or of one that is better still."""
+    """Search again from the better choice that a proof has found; keep the model if that fails."""
     from sklearn.base import clone
 
     again = clone(model).set_params(start=proof.better)

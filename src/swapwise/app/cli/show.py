@@ -1,4 +1,4 @@
-"""What commands print: tables and lines for people."""
+"""The tables and lines that commands print."""
 
 from __future__ import annotations
 
@@ -39,20 +39,12 @@ MOST_VERTICES = 40
 
 
 def say(text: str) -> None:
-    """Print a line as it is: names of columns may look like rich's markup.
-
-    >>> say("[red] is a name")
-    [red] is a name
-    """
+    """Print a line as it is: rich would take "[red]" in a column's name for markup."""
     Console().print(printable_line(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def plain_table(*headings: str, right: int) -> Table:
-    """Return a table without lines, the last ``right`` columns of which are numbers.
-
-    >>> [column.justify for column in plain_table("name", "weight", right=1).columns]
-    ['left', 'right']
-    """
+    """Return a table without lines, the last ``right`` columns of which are numbers."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for place, heading in enumerate(headings):
         is_number = place >= len(headings) - right
@@ -61,16 +53,10 @@ def plain_table(*headings: str, right: int) -> Table:
 
 
 def cell(text: str) -> Text:
-    """Return what a cell of a table shows.
-
-    >>> cell("[red]").plain
-    '[red]'
-    """
     return Text(printable_line(text))
 
 
 def show_selection(selection: Selection) -> None:
-    """Print the chosen features by group, how well they fit, what is proven, and the time."""
     model, chosen = selection.model, selection.chosen
     noun = "features" if selection.dataset.variable_of is None else "columns"
     of_all = f"{len(chosen)} of {selection.dataset.X.shape[1]} {noun}"
@@ -102,12 +88,7 @@ def show_selection(selection: Selection) -> None:
 
 
 def proof_in_words(proof: Certificate, better: Sequence[str] = (), elements: str = "features") -> str:
-    """Return what is proven of a choice, in a line; ``better`` are the features of a better one, if there is.
-
-    >>> from swapwise import Linear, Uniform, certify
-    >>> proof_in_words(certify(Linear([1, 3, 2]), Uniform(3, 2)))
-    'Proven optimal, by marginal gains (objective 5)'
-    """
+    """Return the proof in a line; ``better`` are the features of a better choice, if it has found one."""
     said = [_proven(proof, elements)]
     if better:
         said.append(f"better, with {proof.better_value:.6g}, would be {', '.join(better)}")
@@ -133,12 +114,6 @@ def _proven(proof: Certificate, elements: str) -> str:
 
 
 def ending(result: SearchResult, seconds: float) -> str:
-    """Return why a search ended, how many moves which strategies made, and how long it took.
-
-    >>> from swapwise import Linear, Uniform, maximize
-    >>> ending(maximize(Linear([1, 3, 2]), Uniform(3, 2), start="greedy"), 0.1)
-    'Search ended: local optimum, 2 moves (greedy, oblivious), 0.10 s'
-    """
     why = result.status.value.lower().replace("_", " ")
     best = ", with the best so far" if result.status == "INTERRUPTED" else ""
     moves = f"{result.n_iter} move{'s' * (result.n_iter != 1)} ({result.method})"
@@ -162,17 +137,12 @@ def _table_of(selection: Selection) -> Table:
 
 
 def _in_words(levels: Sequence[str], numbers: Sequence[float]) -> str:
-    """Return numbers, each with its level if there are any.
-
-    >>> _in_words([], [1.5]), _in_words(["no", "yes"], [1.0, -2.0])
-    ('1.5', 'no 1, yes -2')
-    """
+    """Return numbers, each with its level if there are any."""
     names = [f"{level} " for level in levels] or [""]
     return ", ".join(f"{name}{number:.4g}" for name, number in zip(names, numbers, strict=True))
 
 
 def show_graph(answer: GraphAnswer) -> None:
-    """Print what was chosen and why, the neighbours of each column with weights, how sure and how good."""
     model, graph = answer.model, answer.model.graph_
     kind = {"ising": "Ising", "gaussian": "Gaussian", "mixed": "Mixed"}[answer.rows.model.value]
     say(f"{kind} graph: {model.summary()}; from {answer.rows.in_words()}")
@@ -208,7 +178,6 @@ def show_graph(answer: GraphAnswer) -> None:
 
 
 def _bootstrap_in_words(answer: GraphAnswer) -> str:
-    """Return how often the edges of the graph, and others, were found again."""
     boot = answer.bootstrap
     assert boot is not None
     pairs = boot.edges

@@ -31,13 +31,7 @@ _MOST_WRITTEN = 8
 
 
 class Chosen:
-    """The chosen features, group by group, and those of larger coefficients first.
-
-    >>> from swapwise import SparseRegressor
-    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 4.0, 3.0], "milk": [1.0, 1.0, 0.0, 0.0]})
-    >>> Chosen(SparseRegressor(1).fit(X, X["tea"]), ["tea", "milk"], None).part({}).words
-    '1 of 2 features was chosen.'
-    """
+    """The chosen features, group by group, and those of larger coefficients first."""
 
     def __init__(self, model: Any, names: list[str], group_of: list[Any] | None) -> None:
         self.model, self.names, self.group_of = model, names, group_of
@@ -60,7 +54,7 @@ class Chosen:
         return "" if self.group_of is None else shown_name(self.group_of[feature])
 
     def part(self, facts: Mapping[str, object]) -> Part:
-        """Return the answer: how many were chosen, what is known of it, and the coefficients."""
+        """Return the answer: how many were chosen, the ``facts`` about the fit, and the coefficients."""
         above = listed(facts) if facts else ""
         if not self.features:
             is_path = hasattr(self.model, "path_")
@@ -89,7 +83,6 @@ class Chosen:
         return f": {'; '.join(said)}" if said else ""
 
     def _remarks(self) -> list[str]:
-        """Return what should be known of some of the coefficients."""
         said, result, names = [], self.model.result_, getattr(self.model, "feature_names_in_", None)
         if len(result.filled):
             known = None if names is None else [str(name) for name in names]
@@ -119,7 +112,7 @@ class Chosen:
         )
 
     def _tables_of_classes(self) -> str:
-        """Return a table for every few classes: what was fitted, and folded away what can be compared."""
+        """Return a table for every few classes: coefficients, and folded away those that can be compared."""
         names = [shown_name(name) for name in self.model.classes_]
         intercepts = np.broadcast_to(np.ravel(self.model.intercept_), len(names))
         plain, scaled = "", ""

@@ -1,4 +1,4 @@
-"""The course of a proof as charts show it: value and upper bound over time, and what is left open."""
+"""The course of a proof: value and upper bound over time, and the gap in the end."""
 
 from __future__ import annotations
 
@@ -22,12 +22,7 @@ _FINEST = 1e-4
 
 @dataclass(frozen=True)
 class Course:
-    """What holds from each event on, the last of which is the end, and the part of it that is worth seeing.
-
-    >>> from swapwise import Linear, Uniform, certify
-    >>> course_of(certify(Linear([1, 3, 2]), Uniform(3, 2))).words
-    'proven optimal'
-    """
+    """The events of a proof, the last of which is its end, and the limits of the chart that shows them."""
 
     events: tuple[ProofEvent, ...]
     #: What is said of the gap that is left
@@ -42,22 +37,20 @@ class Course:
 
     @property
     def seconds(self) -> list[float]:
-        """When the events were, as far as the scale goes."""
+        """The times of the events, as far as the scale goes."""
         return [max(self.across[0], event.seconds) for event in self.events]
 
     @property
     def values(self) -> list[float]:
-        """The best value from each event on."""
         return [event.value for event in self.events]
 
     @property
     def bounds(self) -> list[float]:
-        """The upper bound from each event on; NaN where there is none."""
+        """The upper bounds; NaN where there is none."""
         return [event.upper_bound if _has_bound(event) else np.nan for event in self.events]
 
 
 def course_of(certificate: Certificate) -> Course:
-    """Return the course of the proof that has led to a certificate."""
     now = ProofEvent(
         certificate.seconds,
         certificate.value if certificate.better_value is None else certificate.better_value,
@@ -95,14 +88,14 @@ def _words(certificate: Certificate) -> str:
 
 
 def _across(first: ProofEvent, now: ProofEvent, is_logarithmic: bool) -> tuple[float, float]:
-    """Return the seconds to show, a little more than there are: what is proven at the end is to be seen."""
+    """Return the limits of the time axis; beyond the end there is room to see what holds then."""
     if is_logarithmic:
         return _BEFORE * first.seconds, 1.3 * now.seconds
     return 0.0, 1.05 * max(now.seconds, 1e-6)
 
 
 def _upwards(trivial: ProofEvent, first: ProofEvent, now: ProofEvent, answer: float) -> tuple[float, float]:
-    """Return the values to show, without a trivial bound that is far away."""
+    """Return the limits of the value axis, without a trivial bound that is far away."""
     is_far = trivial.distance > _FAR * first.distance
     top = first.upper_bound if is_far else trivial.upper_bound
     low, high = min(first.value, answer), top if np.isfinite(top) else now.value

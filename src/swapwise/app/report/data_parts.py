@@ -1,4 +1,4 @@
-"""How the predictions of a model compare with the training data."""
+"""Predictions of a model against the training data."""
 
 from __future__ import annotations
 
@@ -36,14 +36,9 @@ def data_parts(
     sample_weight: FloatArray | None = None,
     where: str = "the training data",
 ) -> list[Part]:
-    """Return how the model's predictions compare with the training data, as suits the kind of target.
+    """Return residuals or calibration, as suits the kind of target.
 
-    Nothing can be said of a model that was fitted with an offset, without that offset.
-
-    >>> from swapwise import SparseRegressor
-    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
-    >>> data_parts(SparseRegressor(1).fit(X, [1.0, 2.0, 3.0, 6.0]), X, [1.0, 2.0, 3.0, 6.0])[0].heading
-    'Residuals'
+    A model that was fitted with an offset has no part without that offset.
     """
     y, family = np.asarray(y), getattr(model, "family_", None)
     weight = np.ones(len(y)) if sample_weight is None else sample_weight
@@ -127,7 +122,7 @@ def _calibrated(predicted: FloatArray, seen: FloatArray, weight: FloatArray) -> 
 
 
 def _calibration(curves: dict[str, list[_Bin]], words: str, labels: tuple[str, str, str]) -> Part:
-    """Return the curves of the most frequent, as many as can be told apart, and a table of all."""
+    """Return the curves of the most frequent classes, as many as can be told apart, and a table of all."""
     what, across, upwards = labels
     worst, at = max(((name, one) for name, bins in curves.items() for one in bins), key=_difference)
     words += f" They differ most where {at.predicted:.3g} was predicted and {at.seen:.3g} was observed"
@@ -152,7 +147,7 @@ def _difference(named: tuple[str, _Bin]) -> float:
 
 
 def _just(curves: dict[str, list[_Bin]], drawn: list[str]) -> Curve:
-    """Return the line on which predictions are as the data."""
+    """Return the line on which predictions equal the data."""
     ends = [value for name in drawn for one in curves[name] for value in (one.predicted, one.seen)]
     line = [min(ends), max(ends)]
     return Curve(line, line, "as predicted", GREY, dash="dot")

@@ -1,4 +1,4 @@
-"""How well a model fits, in a few numbers, and which size was chosen."""
+"""Scores of a model, and its settings."""
 
 from __future__ import annotations
 
@@ -14,12 +14,6 @@ from swapwise.search.result import Status
 
 
 def settings_of(model: Any) -> dict[str, str]:
-    """Return the model's name, its data, and its size if that was chosen.
-
-    >>> from swapwise import SparseRegressor
-    >>> settings_of(SparseRegressor(1).fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0]))
-    {'model': 'SparseRegressor', 'fitted to': '3 samples of 1 features'}
-    """
     samples = f"{model.n_samples_fit_} samples of {model.n_features_in_} {columns_in_words(model)}"
     facts = {"model": type(model).__name__, "fitted to": samples}
     if hasattr(model, "path_"):
@@ -45,12 +39,7 @@ def scores_of(
 ) -> dict[str, str]:
     """Return how good the fit is: on rows that were left out, if any were, and on the training data if given.
 
-    A model that was fitted with an offset fits as well as that says; without it, nothing is said.
-
-    >>> from swapwise import SparseRegressor
-    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
-    >>> scores_of(SparseRegressor(1).fit(X, X["tea"]), X, X["tea"])["R² on the training data"]
-    '1.0000'
+    A model that was fitted with an offset has no score on the data without that offset.
     """
     said = {}
     if getattr(model, "criterion_", None) == "cv":
@@ -65,12 +54,7 @@ def scores_of(
 
 
 def loss_name(model: Any) -> str:
-    """Return what an estimator that chooses a size cross-validates, in words.
-
-    >>> from swapwise import SparseRegressorCV
-    >>> loss_name(SparseRegressorCV()), loss_name(None)
-    ('mean squared error', 'loss')
-    """
+    """Return the name of the cross-validated loss of an estimator that chooses a size."""
     if not isinstance(model, SparseEstimator):
         return "loss"
     family = getattr(model, "family_", None)
@@ -80,13 +64,7 @@ def loss_name(model: Any) -> str:
 def fit_measures(
     model: Any, X: pd.DataFrame, y: Any, offset: Any = None, sample_weight: FloatArray | None = None
 ) -> dict[str, float]:
-    """Return how well a model fits, by what measures it: R², or the deviance explained, and the accuracy.
-
-    >>> from swapwise import SparseRegressor
-    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
-    >>> fit_measures(SparseRegressor(1).fit(X, X["tea"]), X, X["tea"])
-    {'R²': 1.0}
-    """
+    """Return the scores of a fit by name: R², or the deviance explained, and the accuracy."""
     shift = {} if offset is None else {"offset": offset}
     score, family = float(model.score(X, y, sample_weight, **shift)), getattr(model, "family_", None)
     if family is None:  # least squares
@@ -101,11 +79,6 @@ def fit_measures(
 
 
 def mean_and_deviation(values: FloatArray, weight: FloatArray | None = None) -> tuple[float, float]:
-    """Return the (weighted) mean of values and their standard deviation.
-
-    >>> mean_and_deviation(np.array([1.0, 3.0, 9.0]), np.array([1.0, 1.0, 0.0]))
-    (2.0, 1.0)
-    """
     mean = float(np.average(values, weights=weight))
     return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weight)))
 

@@ -1,4 +1,4 @@
-"""How well models fit over the size of the answer, and which one was chosen."""
+"""The fit of models over the size of the answer, and the size that was chosen."""
 
 from __future__ import annotations
 
@@ -19,12 +19,7 @@ NEAR = "one standard error from the best"
 
 
 def path_parts(model: Any) -> list[Part]:
-    """Return how good the answers of all sizes are, and the one that was chosen, if several were compared.
-
-    >>> from swapwise import SparseRegressor
-    >>> path_parts(SparseRegressor(3))
-    []
-    """
+    """Return the fit over all sizes, and the one that was chosen, if several were compared."""
     if not hasattr(model, "path_"):
         return []
     path, by = model.path_.sort_values("size"), model.criterion_
@@ -43,11 +38,7 @@ def path_parts(model: Any) -> list[Part]:
 
 
 def path_chart(model: Any, criterion: str | None = None) -> Chart:
-    """Return a criterion over the size, with bars of one standard error, and what was chosen.
-
-    >>> path_chart(pd.DataFrame({"size": [1, 2], "bic": [4.0, 3.0]})).y.label
-    'BIC'
-    """
+    """Return a criterion over the size, with bars of one standard error, and the size that was chosen."""
     frame = getattr(model, "path_", model)
     require_columns(frame, "model", ["size"], "the path_ of a fitted estimator")
     chosen_by = getattr(model, "criterion", None)
@@ -75,7 +66,6 @@ def path_chart(model: Any, criterion: str | None = None) -> Chart:
 
 
 def _size_label(model: Any, unit: str) -> str:
-    """Return what a size counts, if that is known."""
     if unit == "capacity":
         return "capacity per group"
     if not hasattr(model, "n_features_in_"):

@@ -1,4 +1,4 @@
-"""One HTML page about a graph that was learnt: drawn first, then why it is that, how sure, and how good."""
+"""One HTML page about a learnt graph: its drawing, then why it has these edges, how sure, and how good."""
 
 from __future__ import annotations
 
@@ -43,44 +43,9 @@ def graph_report(
     asked: Mapping[str, str] | None = None,
     seconds: float | None = None,
 ) -> str:
-    """Return a self-contained HTML page about the graph that a fitted model has learnt.
+    """Return the page that :meth:`IsingGraph.report` writes, where its parameters are described.
 
-    The graph comes first, then why it has this number of edges, their weights, how stable they are, what is
-    proven, missing answers, degrees, the moves of the search, and the settings. What there is nothing to say
-    about is left out.
-
-    Parameters
-    ----------
-    model : fitted IsingGraph, GaussianGraph or MixedGraph, or their CV
-        The ``CV`` ones show the criterion over the number of edges too.
-    X : frame or array-like of shape (n_samples, n_features), optional
-        The training data; without them, the score and missing answers are left out.
-    sample_weight : array-like of shape (n_samples,), optional
-        The weights given to fit; whole numbers are taken as how often each row was seen.
-    bootstrap : GraphBootstrap, or frame like its ``edges``, optional
-        Adds intervals and inclusion frequencies to the weights, and a chart of them.
-    case_dropping : CaseDropping, or frame like its ``summary``, optional
-        Adds how alike graphs of fewer cases are.
-    certificate : Certificate, optional
-        By default that of the search, if it proved one.
-    asked : mapping from str to str, optional
-        What the user asked for, to be shown as a table.
-    seconds : float, optional
-        How long it took.
-
-    Returns
-    -------
-    str
-        One file of some ten to two hundred kilobytes, which opens without a network.
-
-    Examples
-    --------
-    >>> from swapwise import IsingGraph
-    >>> tea = np.random.default_rng(0).integers(2, size=60)
-    >>> X = pd.DataFrame({"tea": tea, "milk": np.roll(tea, 1), "cup": tea})
-    >>> page = graph_report(IsingGraph(1).fit(X), X)
-    >>> "3 variables, 1 edge" in page, '<th scope="row">tea – cup</th>' in page
-    (True, True)
+    Parts about data or results that are not given are left out.
     """
     if not isinstance(model, BaseGraph):
         raise TypeError(
@@ -144,7 +109,7 @@ def _proven(model: Any, certificate: Certificate | None) -> list[Part]:
 
 
 def _samples(X: pd.DataFrame, sample_weight: ArrayLike | None) -> str:
-    """Return words for how many samples there are: the sum of counts, if weights are whole numbers.
+    """Return the number of samples in words: the sum of counts, if weights are whole numbers.
 
     >>> X = pd.DataFrame({"tea": [0, 1]})
     >>> _samples(X, None), _samples(X, [2, 5]), _samples(X, [0.5, 2])

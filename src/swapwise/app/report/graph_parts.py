@@ -1,4 +1,4 @@
-"""What a page says of a learnt graph beside its picture: why these edges, their weights, what is missing."""
+"""The parts of a page about a learnt graph beside its picture: path, weights, missing answers, degrees."""
 
 from __future__ import annotations
 
@@ -19,12 +19,7 @@ Weights = dict[tuple[int, int], float]
 
 
 def edges_parts(model: Any) -> list[Part]:
-    """Return how good graphs of all numbers of edges are and which was chosen, if a number was.
-
-    >>> from swapwise import IsingGraph
-    >>> edges_parts(IsingGraph(3))
-    []
-    """
+    """Return the fit over the number of edges, and the one that was chosen, if several were compared."""
     if not hasattr(model, "path_"):
         return []
     path = edge_path(model)
@@ -35,11 +30,7 @@ def edges_parts(model: Any) -> list[Part]:
 
 
 def edges_chart(path: EdgePath) -> Chart:
-    """Return a criterion over the number of edges, with a band of one standard error, and what was chosen.
-
-    >>> edges_chart(edge_path(pd.DataFrame({"n_edges": [1, 2], "bic": [4.0, 9.0]}))).y.label
-    'BIC'
-    """
+    """Return a criterion over the number of edges, with a band of one standard error, and the chosen one."""
     series: list[Series] = []
     error = np.zeros(len(path.values)) if path.error is None else np.nan_to_num(path.error)
     sizes = [float(size) for size in path.n_edges]
@@ -69,12 +60,7 @@ def _chosen_by(path: EdgePath) -> str:
 def weights_part(
     weights: Weights, names: Sequence[str], words: GraphWords, chosen: bool, draws: pd.DataFrame | None
 ) -> Part:
-    """Return all edges, strongest first; with bootstrap samples, how their weights and presence vary.
-
-    >>> from swapwise.graphs.pictures.words import words_of
-    >>> weights_part({}, ["tea"], words_of(None), True, None).words
-    'There is no edge: none improves the criterion.'
-    """
+    """Return all edges, strongest first; with bootstrap samples, how their weights and presence vary."""
     heading = f"{words.weight.capitalize()}s"
     if not weights:
         return Part("weights", heading, "There is no edge: none improves the criterion.")
@@ -93,11 +79,7 @@ def weights_part(
 
 
 def missing_parts(X: pd.DataFrame, names: Sequence[str]) -> list[Part]:
-    """Return how many answers are missing and which pair was observed together least, if any are missing.
-
-    >>> missing_parts(pd.DataFrame({"tea": [1, None], "cup": [0, 1]}), ["tea", "cup"])[0].words.split(": ")[0]
-    '25 % of all answers are missing, most of “tea”'
-    """
+    """Return the shares of missing answers, and the pair observed together least, if any are missing."""
     missing = X.isna().to_numpy()
     if not missing.any():
         return []
@@ -123,11 +105,7 @@ def missing_parts(X: pd.DataFrame, names: Sequence[str]) -> list[Part]:
 
 
 def degrees_part(weights: Weights, names: Sequence[str], field: Any, limits: Sequence[int]) -> Part:
-    """Return how many neighbours variables have, and who they are; ``limits`` are how many they may have.
-
-    >>> degrees_part({(0, 1): 1.0}, ["tea", "milk", "cup"], None, [1, 2, 1]).words
-    '1 of 3 variables has as many neighbours as it may.'
-    """
+    """Return the neighbours of each variable; ``limits`` are the largest numbers of them."""
     near: list[list[int]] = [[] for _ in names]
     for u, v in sorted(weights):
         near[u].append(v)

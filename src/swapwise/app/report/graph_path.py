@@ -1,4 +1,4 @@
-"""How good graphs are over the number of their edges: one description of the chart, drawn in two ways."""
+"""The fit of graphs over the number of their edges, for a page's words and for charts."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ class EdgePath:
 
     @property
     def large_is_good(self) -> bool:
-        """Return whether a large value is a good one."""
         return self.criterion in ("cv", "log_likelihood")
 
     @property
     def view(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the sizes and values to be shown: graphs that have too few edges by far are out of view.
+        """The limits of both axes: graphs that have too few edges by far are out of view.
 
         >>> from types import SimpleNamespace
         >>> frame = pd.DataFrame({"n_edges": [0, 1, 2, 3, 4], "bic": [900.0, 500.0, 40.0, 30.0, 35.0]})
@@ -58,7 +57,7 @@ class EdgePath:
 
     @property
     def runner_up(self) -> int | None:
-        """Return the row that would be best without the chosen one, if there are two."""
+        """The row that would be best without the chosen one, if there are two."""
         others = [
             row for row in range(len(self.values)) if row != self.chosen and np.isfinite(self.values[row])
         ]
@@ -66,14 +65,7 @@ class EdgePath:
         return min(others, key=lambda row: sign * self.values[row], default=None)
 
     def words(self) -> str:
-        """Return why this number of edges was chosen, and what comes next.
-
-        >>> frame = pd.DataFrame({"n_edges": [0, 1, 2], "bic": [9.0, 4.0, 4.5]})
-        >>> from types import SimpleNamespace
-        >>> edge_path(SimpleNamespace(path_=frame, criterion="bic", n_edges_=1)).words()
-        'Of the graphs with 0 to 2 edges, the one with 1 edge has the lowest BIC, 4. Next is the one with
-        2 edges, 0.5 higher: the data hardly tell the two apart.'
-        """
+        """Return why this number of edges was chosen, and which comes next."""
         assert self.chosen is not None
         tried = f"Of the graphs with {min(self.n_edges)} to {max(self.n_edges)} edges"
         best = "highest" if self.large_is_good else "lowest"
@@ -100,12 +92,7 @@ class EdgePath:
 
 
 def edge_path(model: Any, criterion: str | None = None) -> EdgePath:
-    """Return the path of a fitted estimator, or a frame like it, by one criterion.
-
-    >>> path = edge_path(pd.DataFrame({"n_edges": [2, 1], "ebic": [4.0, 9.0]}))
-    >>> path.label, path.n_edges, path.values
-    ('EBIC', [1, 2], array([9., 4.]))
-    """
+    """Return the path of a fitted estimator, or a frame like it, by one criterion."""
     frame = getattr(model, "path_", model)
     require_columns(frame, "model", ["n_edges"], "the path_ of an IsingGraphCV")
     frame = frame.sort_values("n_edges", kind="stable")
@@ -133,7 +120,7 @@ def _label(model: Any, criterion: str) -> str:
 
 
 def _criterion(frame: pd.DataFrame, wanted: str | None, chosen_by: str | None) -> str:
-    """Return what to draw: what is wanted, or what was chosen by (an interrupt may have left none of it)."""
+    """Return the wanted criterion, or the one chosen by (an interrupt may have left none of it)."""
     there = [
         name for name, column in GRAPH_CRITERIA.items() if column in frame and frame[column].notna().any()
     ]

@@ -1,4 +1,4 @@
-"""What is proven of an answer, in words, as a bar between value and bound, and over time."""
+"""The proof of an answer: in words, as a bar between value and bound, and over time."""
 
 from __future__ import annotations
 
@@ -26,13 +26,7 @@ _ABOUT = "This is about these data and this criterion; it says nothing about new
 
 
 def proof_in_words(certificate: Certificate | None, result: SearchResult, command: str) -> str:
-    """Return the verdict of the proof, or that there is none, and which command makes one.
-
-    >>> from swapwise import Coverage, Uniform, certify, maximize
-    >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
-    >>> proof_in_words(certify(f, two), maximize(f, two), "select")
-    'proven optimal'
-    """
+    """Return the verdict of the proof, or that there is none, and which command makes one."""
     proven = _proof_of(certificate, result)
     if proven is None:
         return f"not requested: swapwise {command} --certify, or the method certify in Python, makes one"
@@ -40,14 +34,9 @@ def proof_in_words(certificate: Certificate | None, result: SearchResult, comman
 
 
 def certificate_parts(certificate: Certificate | None, result: SearchResult) -> list[Part]:
-    """Return what is proven of an answer, if anything was: a bar from 0 to its value, and on to the bound.
+    """Return the proof in words, and a bar from 0 to the value, and on to the bound, if there is one.
 
     The bound is that of the certificate, trivial or not; a fraction of the optimum is stated only if not.
-
-    >>> from swapwise import Coverage, Uniform, certify, maximize
-    >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
-    >>> certificate_parts(certify(f, two), maximize(f, two))[0].words.split(". ")[0]
-    'Proven optimal: no feasible choice has a larger value than 5 (by gains)'
     """
     title = "How good it is"
     proven = _proof_of(certificate, result)
@@ -60,13 +49,7 @@ def certificate_parts(certificate: Certificate | None, result: SearchResult) -> 
 
 
 def course_parts(certificate: Certificate | None, result: SearchResult) -> list[Part]:
-    """Return value and bound over the time that the proof took, if there was more than one step.
-
-    >>> from swapwise import Coverage, Uniform, certify, maximize
-    >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
-    >>> course_parts(certify(f, two), maximize(f, two))
-    []
-    """
+    """Return value and bound over the time that the proof took, if there was more than one step."""
     proven = _proof_of(certificate, result)
     if proven is None or proven.trivial:
         return []
@@ -95,12 +78,7 @@ def _few(events: Sequence[ProofEvent]) -> Sequence[ProofEvent]:
 
 
 def course_chart(course: Course) -> Chart:
-    """Return the best value and the bound in steps, since each holds until something better is known.
-
-    >>> from swapwise import Linear, Uniform, certify
-    >>> course_chart(course_of(certify(Linear([1, 3, 2]), Uniform(3, 2)))).names
-    ['proven upper bound', 'best value so far']
-    """
+    """Return the best value and the bound in steps, since each holds until something better is known."""
     hover = [
         f"{event.seconds:.3g} s: value {event.value:.6g}, bound {event.upper_bound:.6g}"
         f"{f' by {event.kind}' * bool(event.kind)}\n{event.n_nodes} parts looked at"
@@ -166,7 +144,7 @@ def _table(proven: Certificate) -> str:
 
 
 def _bar(proven: Certificate) -> Chart:
-    """Return the value found and what is open, from 0 on, or only the end where that would not be seen."""
+    """Return the value and the gap, from 0 on, or only the end where that would not be seen."""
     value, bound = told_apart(proven.value, proven.upper_bound)
     more = proven.upper_bound - proven.value
     begin = proven.value - 1.5 * more if proven.ratio > _TOO_CLOSE else 0.0

@@ -1,4 +1,4 @@
-"""The moves of a search as charts show them: what each changed, what it gained, and who made it."""
+"""The moves of a search as charts show them: what each changed, what it gained, and its strategy."""
 
 from __future__ import annotations
 
@@ -17,11 +17,7 @@ _MOST_NAMES = 12
 
 @dataclass(frozen=True)
 class Move:
-    """A move of a search: its number, its kind, what made it, what it gained, and the value after it.
-
-    >>> Move(1, "added", "greedy", (2,), (), 0.5, 0.75).words("tea milk sugar".split().__getitem__)
-    '+ sugar'
-    """
+    """A move of a search, with the value after it."""
 
     number: int
     #: "added", "dropped", "exchanged", or one of ``LEAPS``
@@ -35,11 +31,9 @@ class Move:
 
     @property
     def is_leap(self) -> bool:
-        """Whether the value may fall."""
         return self.kind in LEAPS
 
     def words(self, name_of: Callable[[int], str]) -> str:
-        """Return what is added and dropped, by name."""
         changes = [(sign, some) for sign, some in (("+", self.added), ("−", self.dropped)) if some]
         return " ".join(f"{sign} {_names(some, name_of)}" for sign, some in changes)
 
@@ -54,12 +48,6 @@ class Series:
 
 
 def moves_of(result: SearchResult) -> list[Move]:
-    """Return all moves of a search.
-
-    >>> from swapwise import Linear, Uniform, maximize
-    >>> [(move.added, move.kind, move.gain) for move in moves_of(maximize(Linear([1, 3, 2]), Uniform(3, 2)))]
-    [((1,), 'added', 3.0), ((2,), 'added', 2.0)]
-    """
     before = 0.0 if begins_empty(result) else None
     moves = []
     for event in result.history:
@@ -71,12 +59,7 @@ def moves_of(result: SearchResult) -> list[Move]:
 
 
 def begins_empty(result: SearchResult) -> bool:
-    """Return whether the moves begin with the empty set, whose value is 0.
-
-    >>> from swapwise import Linear, Uniform, maximize
-    >>> begins_empty(maximize(Linear([1, 3, 2]), Uniform(3, 1), start=[0]))
-    False
-    """
+    """Return whether the moves begin with the empty set, whose value is 0."""
     return any(len(first.support) == len(first.added) and not first.dropped for first in result.history[:1])
 
 
@@ -84,11 +67,6 @@ def series_of(moves: Sequence[Move]) -> list[Series]:
     """Return moves by strategy and kind, in the order in which these first occur.
 
     Where all are by one strategy, the labels need not name it.
-
-    >>> from swapwise import Linear, Uniform, maximize
-    >>> result = maximize(Linear([1, 3, 2]), Uniform(3, 1), start="arbitrary")
-    >>> [(series.label, len(series.moves)) for series in series_of(moves_of(result))]
-    [('arbitrary: added', 1), ('oblivious: exchanged', 1)]
     """
     several = len({move.strategy for move in moves if not move.is_leap}) > 1
     found: dict[str, Series] = {}
@@ -99,12 +77,7 @@ def series_of(moves: Sequence[Move]) -> list[Series]:
 
 
 def without_moves(result: SearchResult) -> str:
-    """Return why a search has no move, and the value that it has.
-
-    >>> from swapwise import Linear, Uniform, maximize
-    >>> without_moves(maximize(Linear([1, 2]), Uniform(2, 2), start=[0, 1]))
-    'no move: the search began at a local optimum, of value 3'
-    """
+    """Return why a search has no move, and the value that it has."""
     why = {
         Status.LOCAL_OPTIMUM: "the search began at a local optimum",
         Status.OPTIMAL: "the search began at an optimum",

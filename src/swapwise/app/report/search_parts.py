@@ -1,4 +1,4 @@
-"""How an answer was found and how good it is, for features and graphs alike."""
+"""The search of an answer: its moves, its strategies, and how it ended."""
 
 from __future__ import annotations
 
@@ -43,12 +43,7 @@ _CUT_SHORT = {
 
 
 def notice_of(result: SearchResult, certificate: Certificate | None) -> str:
-    """Return what the reader must know: that a search was cut short, or its proof interrupted; else nothing.
-
-    >>> from swapwise import Linear, Uniform, maximize
-    >>> notice_of(maximize(Linear([1, 3, 2]), Uniform(3, 2), max_iter=1), None)
-    'The search came to its limit: this is the best answer found by then; there may be a better one.'
-    """
+    """Return a notice if the search was cut short, or its proof interrupted; else nothing."""
     said = []
     if result.status in _CUT_SHORT:
         why = _CUT_SHORT[result.status]
@@ -60,12 +55,7 @@ def notice_of(result: SearchResult, certificate: Certificate | None) -> str:
 
 
 def search_in_words(result: SearchResult) -> str:
-    """Return how many moves a search made, how, and how it ended.
-
-    >>> from swapwise import Linear, Uniform, maximize
-    >>> search_in_words(maximize(Linear([1, 3, 2]), Uniform(3, 2), max_iter=1))
-    '1 move to a value of 3 (oblivious); ended at its limit of moves'
-    """
+    """Return how many moves a search made, how, and how it ended."""
     ended = f"ended {_ENDED[result.status]}"
     if not result.history:
         return f"{without_moves(result)} ({result.method}); {ended}"
@@ -77,12 +67,7 @@ def moves_parts(result: SearchResult, name_of: Callable[[int], str]) -> list[Par
     """Return the value over the moves of a search, what each changed, and what each strategy did.
 
     Of very many moves some are shown: those that may lower the value, and others at equal distances. A search
-    without a move has nothing to show.
-
-    >>> from swapwise import Linear, Uniform, maximize
-    >>> moves_parts(maximize(Linear([1, 3, 2]), Uniform(3, 2)), str)[0].words
-    'The record: 2 moves to a value of 5 (oblivious); ended at a local optimum, where no allowed move
-    improves the value.'
+    without a move has no part.
     """
     moves = moves_of(result)
     if not moves:
@@ -141,13 +126,7 @@ def moves_chart(
     name_of: Callable[[int], str] = str,
     rules: Sequence[Rule] = (),
 ) -> Chart:
-    """Return the value over the moves: a line that is dotted where it leads to a leap, and a mark per move.
-
-    >>> from swapwise import Linear, Uniform, maximize
-    >>> result = maximize(Linear([1, 3, 2]), Uniform(3, 2))
-    >>> moves_chart(moves_of(result), True).names
-    ['added']
-    """
+    """Return the value over the moves: a line, dotted where it leads to a leap, and a mark per move."""
     series: list[Series] = [*_lines(moves, from_empty)]
     for rank, some in enumerate(series_of(moves)):
         series.append(
@@ -166,12 +145,6 @@ def moves_chart(
 
 
 def no_moves_chart(result: SearchResult) -> Chart:
-    """Return the value of a search that made no move.
-
-    >>> from swapwise import Linear, Uniform, maximize
-    >>> len(no_moves_chart(maximize(Linear([1, 2]), Uniform(2, 2), start=[0, 1])).series)
-    2
-    """
     value = float(result.value)
     mark = Curve([0.0], [value], "", FOUND, dash=None, marker="circle", hover=[without_moves(result)])
     return Chart(

@@ -42,46 +42,9 @@ def selection_report(
     offset: Any = None,
     sample_weight: Any = None,
 ) -> str:
-    """Return a self-contained HTML page about the features that a fitted model has chosen.
+    """Return the page that :meth:`SparseRegressor.report` writes, where its parameters are described.
 
-    Parameters
-    ----------
-    model : fitted SparseRegressor, SparseClassifier or SparseGLMRegressor, or one of their kin
-        A CV kind shows the fit against the size too.
-    X : frame or array-like of shape (n_samples, n_features), optional
-        The training data; without them, how predictions compare with the data and how the chosen features are
-        correlated is left out.
-    y : array-like of shape (n_samples,), optional
-        The training target.
-    groups : mapping from feature to group, optional
-        Features are listed by group; those that it does not name are in none.
-    certificate : Certificate, optional
-        By default that of the search, if it proved one.
-    asked : mapping from str to str, optional
-        What the user asked for, to be shown as a table.
-    seconds : float, optional
-        How long it took; by default, how long the search did.
-    offset : array-like of shape (n_samples,) or float, optional
-        The offset given to fit; without it, how well a model with offsets fits is not shown.
-    sample_weight : array-like of shape (n_samples,), optional
-        The weights given to fit. What is computed from data that differ from those of fit, or from other
-        weights, is said to be on the data given.
-
-    Returns
-    -------
-    str
-        One file of some ten to two hundred kilobytes, which opens without a network.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from swapwise import SparseRegressor
-    >>> X = pd.DataFrame(np.random.default_rng(0).standard_normal((40, 3)), columns=["tea", "milk", "<b>"])
-    >>> y = 2 * X["tea"] - X["<b>"]
-    >>> page = selection_report(SparseRegressor(2).fit(X, y), X, y)
-    >>> "2 of 3 features were chosen" in page, "&lt;b&gt;" in page
-    (True, True)
+    Scores on data other than those of the fit, or with other weights, are labelled as on the data given.
     """
     _check(model, groups)
     X = training_frame(model, X)
@@ -120,7 +83,6 @@ def selection_report(
 
 
 def _time(seconds: float | None, of_search: float) -> dict[str, str | None]:
-    """Return how long it took, or else how long the search did, which is less than the whole of a fit."""
     if seconds is None:
         return {"time of the search": seconds_in_words(of_search)}
     return {"time": seconds_in_words(seconds)}

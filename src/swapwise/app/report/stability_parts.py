@@ -1,4 +1,4 @@
-"""How sure a learnt graph is: its edges over bootstrap samples, and over ever fewer cases."""
+"""The stability of a learnt graph: over bootstrap samples, and over ever fewer cases."""
 
 from __future__ import annotations
 
@@ -26,12 +26,7 @@ _COLUMNS = ["source", "target", "weight", "lower", "upper", "inclusion"]
 
 
 def draws_of(bootstrap: Any, columns: Sequence[Any]) -> pd.DataFrame | None:
-    """Return the pairs of a bootstrap by the numbers of their variables, the smaller first.
-
-    >>> frame = pd.DataFrame([["milk", "tea", 0.5, 0.1, 0.9, 1.0]], columns=_COLUMNS)
-    >>> draws_of(frame, ["tea", "milk"]).index.tolist()
-    [(0, 1)]
-    """
+    """Return the pairs of a bootstrap by the numbers of their variables, the smaller first."""
     if bootstrap is None:
         return None
     frame = getattr(bootstrap, "edges", bootstrap)
@@ -106,7 +101,7 @@ def _intervals(edges: pd.DataFrame, names: Sequence[str], words: GraphWords) -> 
 
 
 def dropping_parts(case_dropping: Any) -> list[Part]:
-    """Return how alike graphs of ever fewer cases are to that of all, if such were learnt."""
+    """Return correlations of the graphs of ever fewer cases with that of all, if such were learnt."""
     if case_dropping is None:
         return []
     frame = getattr(case_dropping, "summary", case_dropping)

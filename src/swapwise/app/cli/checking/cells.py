@@ -95,7 +95,7 @@ def not_numbers(column: pd.Series, *, only_missing: bool = False) -> Diagnostic 
 
 
 def _kind(word: str) -> str:
-    """Return what a word is: a number in some format, a missing value, a date, a marked number, or text."""
+    """Return number (in some format), missing, date, marked (a number with a unit), or text."""
     if decimal_of(word) is not None or word.lower().lstrip("+-") in ("inf", "infinity"):
         return "number"
     if word.lower() in MISSING:
@@ -126,7 +126,7 @@ def _unread(words: pd.Series, name: str) -> Diagnostic:
 
 
 def _place(label: int, column: pd.Series) -> str:
-    """Return where a cell is: in which line of its file, if the index says so, otherwise in which row."""
+    """Return the line of a cell in its file, if the index has lines, otherwise its row."""
     if column.index.name == "line":
         return f"line {label}"
     return f"row {column.index.get_loc(label) + 1}"

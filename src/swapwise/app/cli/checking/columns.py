@@ -32,13 +32,13 @@ class Dataset:
 
     @property
     def variables(self) -> list[str]:
-        """What can be chosen, in the order of the table."""
+        """The names of the variables, in the order of the table."""
         names = list(self.X.columns) if self.variable_of is None else list(self.variable_of.values())
         return list(dict.fromkeys(names))
 
 
 def names_among(given: Iterable[str], columns: Iterable[str]) -> list[str]:
-    """Return the names that were given, each once: words between commas, or columns that have some."""
+    """Return the given names, each once: words between commas, or columns with commas in their names."""
     known, names = set(columns), list[str]()
     for some in given:
         words = some.split(",")
@@ -52,7 +52,6 @@ def names_among(given: Iterable[str], columns: Iterable[str]) -> list[str]:
 
 
 def require_columns(names: Sequence[str], table: pd.DataFrame, option: str) -> None:
-    """Refuse names that are not columns of the table."""
     unknown = next((name for name in names if name not in table.columns), None)
     if unknown is not None:
         told = f"{option} names {unknown!r}, but the data have no such column{hint(unknown, table.columns)}"
@@ -60,7 +59,6 @@ def require_columns(names: Sequence[str], table: pd.DataFrame, option: str) -> N
 
 
 def missing_in_words(table: pd.DataFrame) -> str:
-    """Return in how many rows values are missing, and how many of each column."""
     missing = table.isna()
     rows, counts = missing.any(axis=1).sum(), missing.sum()
     by_column = some_of([f"{name!r} {count}" for name, count in counts[counts > 0].items()])
@@ -83,7 +81,7 @@ def without_missing(table: pd.DataFrame, *, drop: bool) -> pd.DataFrame:
 
 
 def read_dataset(table: pd.DataFrame, target: str, *, classes: bool) -> Dataset:
-    """Return the columns as numbers and the target; ``classes`` says that the target may be text."""
+    """Return the columns as numbers, and the target, which may be text if it holds ``classes``."""
     import pandas as pd
 
     y = as_target(table[target], classes=classes)

@@ -19,7 +19,6 @@ IDENTIFIER = re.compile(
 
 
 def note_on_identifiers(table: pd.DataFrame) -> None:
-    """Warn of columns that number the rows."""
     numbering = [name for name in table.columns if _is_identifier(name) and _counts(table[name])]
     if numbering:
         warn(
@@ -29,16 +28,10 @@ def note_on_identifiers(table: pd.DataFrame) -> None:
 
 
 def _is_identifier(name: object) -> bool:
-    """Return whether a name is that of a column that says which row it is.
-
-    >>> [_is_identifier(name) for name in ("person_id", "age")]
-    [True, False]
-    """
     return IDENTIFIER.fullmatch(str(name).strip()) is not None
 
 
 def _counts(column: pd.Series) -> bool:
-    """Return whether a column has another whole number in every row."""
     if column.dtype.kind not in "iuf" or len(column) < NUMBERED_ROWS or column.isna().any():
         return False
     return bool(column.is_unique and (column % 1 == 0).all())

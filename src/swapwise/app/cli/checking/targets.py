@@ -1,4 +1,4 @@
-"""What the target of ``swapwise select`` must be for each family, and for cross-validation."""
+"""Requirements on the target of ``swapwise select``, by family, and for cross-validation."""
 
 from __future__ import annotations
 
@@ -27,15 +27,7 @@ FOLDS = 5
 
 
 def require_target(y: pd.Series, *, classes: bool) -> None:
-    """Refuse what no rows can make a target of, and say where in the file that is seen.
-
-    >>> import pandas as pd
-    >>> require_target(pd.Series(["5 kg", "6 kg"], name="weight"), classes=False)
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: the target 'weight' holds numbers with a sign or unit, such as '5 kg';
-    write the numbers alone, with - for minus
-    """
+    """Refuse targets that no subset of the rows can make usable, with the lines of the file."""
     present = y.dropna()
     if present.empty:
         raise BadInput(f"the target {y.name!r} has no values: all {len(y)} are missing")
@@ -76,7 +68,7 @@ def as_target(y: pd.Series, *, classes: bool) -> pd.Series:
 
 
 def require_family(y: pd.Series, family: Family) -> None:
-    """Refuse numbers that a family has no likelihood for, and say so if others are no counts."""
+    """Refuse numbers that a family has no likelihood for, and note counts that are not whole."""
     record = record_of(family)
     if record is None or record.outcome == "class":
         return
@@ -102,7 +94,7 @@ def record_of(family: Family) -> Record | None:
 
 
 def read_offset(column: pd.Series, family: Family, *, is_exposure: bool) -> FloatArray:
-    """Return the offset that a column, or its logarithm, is; refuse it where the family has no use for it."""
+    """Return a column, or its logarithm, as the offset; refuse it where the family has no use for it."""
     import numpy as np
 
     option, record = ("--exposure" if is_exposure else "--offset"), record_of(family)
@@ -124,7 +116,7 @@ def read_offset(column: pd.Series, family: Family, *, is_exposure: bool) -> Floa
 
 
 def require_rows(y: pd.Series, family: Family, *, cross_validated: bool) -> None:
-    """Refuse fewer rows than can be learnt from, or than there are folds; say which classes have few."""
+    """Refuse fewer rows than can be learnt from, or than there are folds; note which classes have few."""
     if len(y) < FEWEST_ROWS:
         raise BadInput(f"there must be at least {FEWEST_ROWS} rows to choose by, got {len(y)}")
     if cross_validated:
@@ -143,6 +135,5 @@ def require_rows(y: pd.Series, family: Family, *, cross_validated: bool) -> None
 
 
 def require_rows_for_folds(n_rows: int, whose: str = "", advice: str = "") -> None:
-    """Refuse fewer rows than there are folds; say ``whose`` rows they are, and give ``advice``."""
     if n_rows < FOLDS:
         raise BadInput(f"cross-validation needs at least {FOLDS} rows{whose}, got {n_rows}{advice}")

@@ -1,4 +1,4 @@
-"""Tables in the formats of programs: Parquet, and arrays of numpy."""
+"""Tables in binary formats: Parquet, and arrays of numpy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_parquet(path: Path) -> pd.DataFrame:
-    """Return the table of a Parquet file; names of its rows are a column if that has a name."""
+    """Return the table of a Parquet file; levels of its index are columns if they have names."""
     import pandas as pd
 
     try:
@@ -34,7 +34,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
 
 
 def read_arrays(path: Path) -> pd.DataFrame:
-    """Return the table that the arrays of an ``.npz`` file are."""
+    """Return the arrays of an ``.npz`` file as one table."""
     import pandas as pd
 
     arrays = _loaded(path)
@@ -52,7 +52,7 @@ def read_arrays(path: Path) -> pd.DataFrame:
 
 
 def _loaded(path: Path) -> dict[str, Any]:
-    """Return the arrays of a file by their names, numbers in the order of bytes of this machine."""
+    """Return the arrays of a file by their names, in the byte order of this machine."""
     if not is_zipfile(path):
         raise BadInput(f"{path} is no .npz file, whatever its name says; numpy.savez writes them")
     try:

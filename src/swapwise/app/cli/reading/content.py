@@ -1,4 +1,4 @@
-"""Text files as bytes in UTF-8: how they are packed, and in which encoding they are."""
+"""Text files unpacked, and in UTF-8."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _line(content: bytes, place: int) -> int:
 
 
 def _tried(content: bytes, place: int) -> str:
-    """Return what other encodings would make of a place."""
+    """Return the text at a place in other encodings."""
     begin = max(content.rfind(b"\n", 0, place) + 1, place - MOST_LETTERS // 2)
     piece = content[begin : begin + MOST_LETTERS].partition(b"\n")[0].rstrip()
     read = dict[str, str]()

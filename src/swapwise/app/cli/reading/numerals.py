@@ -37,17 +37,16 @@ def decimal_of(word: str) -> str | None:
 
 
 def number_of(word: str, decimal: str) -> float:
-    """Return the number that a word stands for."""
     return float(re.sub(rf"[^-+\deE{decimal}]", "", word).replace(decimal, "."))
 
 
 def has_decimal_commas(rows: Iterable[list[str]]) -> bool:
-    """Return whether rows have decimal commas, and nothing that speaks for points."""
+    """Return whether some cells have decimal commas, and none has a decimal point."""
     return {decimal_of(cell.strip()) for row in rows for cell in row} & {",", "."} == {","}
 
 
 def with_numbers(table: pd.DataFrame, path: Path, decimal: str, *, is_sure: bool) -> pd.DataFrame:
-    """Return a table with numbers for columns of text that can only mean these, and say so.
+    """Convert columns of text that can only mean numbers, and note signs between thousands.
 
     Commas or points that may be before decimals or between thousands stay text unless the ``decimal`` sign
     ``is_sure``, or other columns have decimal points: such columns are refused where they are used.

@@ -1,4 +1,4 @@
-"""How a text file is written: what options say of it, what is between its columns, and where its rows are."""
+"""The format of a text file: its dialect, the separator of its columns, and the lines of its rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BLANKS = r"\s+"
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written, as far as options say it; None for what the file itself must tell."""
+    """The format of a text file as options give it; None for what the file itself must show."""
 
     separator: str | None = None
     decimal: str | None = None
@@ -35,13 +35,12 @@ class Dialect:
 
     @property
     def sign(self) -> str | None:
-        """The separator as pandas knows it."""
         words = {"tab": "\t", "\\t": "\t", "blank": BLANKS, "space": BLANKS, " ": BLANKS}
         return words.get(self.separator or "", self.separator)
 
 
 class Row(NamedTuple):
-    """Cells, and the lines that they are in."""
+    """The cells of a row, and the lines that they are in."""
 
     first_line: int
     last_line: int
@@ -49,7 +48,7 @@ class Row(NamedTuple):
 
 
 def rows_of(text: str, separator: str, path: Path) -> Iterator[Row]:
-    """Yield the rows that are not blank, or say which has a quote where none should be."""
+    """Yield the rows that are not blank; refuse a stray quote, and name its row."""
     lines: Iterable[str] = StringIO(text, newline="")
     if separator == BLANKS:
         lines = (re.sub(r"[ \t]+", " ", line.strip()) + "\n" for line in lines)
@@ -73,10 +72,10 @@ def _one_quote_too_many(path: Path, first: int, last: int) -> str:
 
 
 def separator_of(text: str, usual: str | None, path: Path, *, strict: bool = True) -> str:
-    """Return what is between the columns of the first lines of a file: what gives each of them as many cells.
+    """Return the separator of the first lines of a file: the one that gives each of them as many cells.
 
-    ``usual`` is what is expected, None for anything. Blanks are in words, too: they are between columns only
-    where nothing else is.
+    ``usual`` is the expected one, None for any. Blanks separate columns only where nothing else does: they
+    are in words, too.
     """
     shares = {sign: _fitting_share(text, sign, path) for sign in dict.fromkeys([usual or ",", *SEPARATORS])}
     found = [sign for sign, share in shares.items() if share == 1]
@@ -91,7 +90,7 @@ def separator_of(text: str, usual: str | None, path: Path, *, strict: bool = Tru
 
 
 def _fitting_share(text: str, separator: str, path: Path) -> float:
-    """Return which share of rows goes with the first, if that has several cells."""
+    """Return the share of rows with as many cells as the first, if that has several."""
     rows = []
     with suppress(BadInput):  # which is told when all rows are read
         for row in rows_of(text, separator, path):
@@ -103,12 +102,12 @@ def _fitting_share(text: str, separator: str, path: Path) -> float:
 
 
 def n_named(names: list[str]) -> int:
-    """Return the place of the last name."""
+    """Return the place of the last name, counted from 1."""
     return max((place for place, name in enumerate(names, 1) if name.strip()), default=0)
 
 
 def layout_of(text: str, separator: str, path: Path) -> tuple[array[int], int, bool]:
-    """Return in which lines rows begin, how many cells the longest has, and whether names of rows come first.
+    """Return the lines where rows begin, the cells of the longest, and whether names of rows come first.
 
     Rows with too many or too few cells are refused, and those that seem to be within quotes.
     """

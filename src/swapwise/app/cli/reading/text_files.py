@@ -1,4 +1,4 @@
-"""Tables in text: read by pandas in one pass, and looked at row by row only where something is off."""
+"""Tables in text: read by pandas in one pass, and row by row only where something is off."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MANY_COLUMNS = 1000
 
 @dataclass(frozen=True, eq=False)
 class _File:
-    """The content of a file, and how it is read."""
+    """The content of a file, and its layout."""
 
     path: Path
     content: bytes
@@ -53,12 +53,11 @@ class _File:
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns."""
         return [name.strip() for name in self.first_rows[0].cells]
 
     @property
     def text(self) -> str:
-        """All from the names on, in the lines of the file."""
+        """All from the names on; what stands above is blank lines, so that lines keep their numbers."""
         return "\n" * self.n_above + self.content[self.start :].decode()
 
     def parse(self, width: int, decimal: str, *, in_parts: bool = True) -> pd.DataFrame:
@@ -81,8 +80,8 @@ class _File:
 def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
     """Return a table that begins with the names of its columns; its index are the lines of the file.
 
-    ``usual`` is what is expected between the columns, None for anything. Another separator is used if only
-    that fits, and told. There are no blanks around words.
+    ``usual`` is the expected separator, None for any; another one is used, with a note, if only that fits.
+    Blanks around words are removed.
     """
     file = _opened(path, content_of(path, dialect.encoding), usual, dialect.sign)
     _require_header([name for name in file.names if name], path)
@@ -125,7 +124,6 @@ def read_cells(path: Path, usual: str | None) -> list[list[str]]:
 
 
 def require_different(names: Iterable[str], path: Path) -> None:
-    """Say which names there are several of."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         told = f"{path} has several columns of the same name: {quoted(twice)}"
@@ -151,7 +149,7 @@ def _opened(
 
 
 def _end_of_head(content: bytes, start: int) -> int:
-    """Return where the first lines end, before a row of which a cell goes over the last of them."""
+    """Return where the first lines end, before a row with a cell that goes on after the last of them."""
     end = start
     for n_lines in range(MOST_LINES):
         if n_lines > 1 and end - start > MOST_BYTES:
@@ -163,7 +161,7 @@ def _end_of_head(content: bytes, start: int) -> int:
 
 
 def _require_header(names: Sequence[str], path: Path) -> None:
-    """Refuse numbers for names, unless they count up, as those of tables that never had other names."""
+    """Refuse numbers as names, unless they count up, as in tables that never had other names."""
     if not names or None in map(decimal_of, names):
         return
     steps = set(np.diff([int(name) for name in names])) if all(map(str.isdecimal, names)) else {0}
@@ -220,7 +218,7 @@ def _is_plain(file: _File, table: pd.DataFrame) -> bool:
 
 
 def _stripped(table: pd.DataFrame, decimal: str) -> pd.DataFrame:
-    """Return a table without blanks around words, read again where there are any."""
+    """Return a table without blanks around words, parsed again where there are any."""
     import pandas as pd
 
     for name in [name for name, dtype in table.dtypes.items() if dtype.kind == "O"]:
