@@ -39,9 +39,9 @@ def exit_on_error(command: str, *, debug: bool = False) -> Iterator[None]:
     except MemoryError as error:
         if debug:
             raise
-        said = printable_line(f" ({error})" if str(error) else "")
+        reason = printable_line(f" ({error})" if str(error) else "")
         raise SystemExit(
-            f"{command}: out of memory{said}: try a smaller table, or a larger machine"
+            f"{command}: out of memory{reason}: try a smaller table, or a larger machine"
         ) from None
     # What the library raises for wrong arguments.
     except (ValueError, TypeError, OSError) as error:
@@ -75,7 +75,7 @@ def warnings_to_stderr(quiet: bool) -> Iterator[list[str]]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        for said in ("the search was interrupted", ".* chosen only to meet a lower limit"):
-            warnings.filterwarnings("ignore", said)  # which commands say themselves
+        for message in ("the search was interrupted", ".* chosen only to meet a lower limit"):
+            warnings.filterwarnings("ignore", message)  # the commands print these themselves
         warnings.showwarning = show  # catch_warnings restores it
         yield notes

@@ -207,13 +207,13 @@ def _correlated(dataset: Dataset, above: float) -> list[Pair]:
     elements = list(dataset.X.columns if dataset.variable_of is None else dataset.variable_of.values())
     found = Conflicts.from_correlation(dataset.X.to_numpy(), above).pairs
     pairs = dict.fromkeys((elements[one], elements[other]) for one, other in found)
-    told = [(one, other) for one, other in pairs if one != other]
-    if not told:
+    different = [(one, other) for one, other in pairs if one != other]
+    if not different:
         warn(f"no two features are correlated above {above:g}")
     else:
-        listed = some_of([f"{one} and {other}" for one, other in told])
-        warn(f"{len(told)} pair{'s' * (len(told) > 1)} correlated above {above:g}: {listed}")
-    return told
+        listed = some_of([f"{one} and {other}" for one, other in different])
+        warn(f"{len(different)} pair{'s' * (len(different) > 1)} correlated above {above:g}: {listed}")
+    return different
 
 
 # -- costs ------------------------------------------------------------------------------------------

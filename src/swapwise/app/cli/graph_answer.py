@@ -34,12 +34,12 @@ class GraphAnswer:
 
     model: Any
     rows: Rows
-    asked: dict[str, Any]
+    settings: dict[str, Any]
     seconds: float
     certificate: Certificate | None
     bootstrap: GraphBootstrap | None
     notes: list[str]
-    #: What was asked for, "certify" or "bootstrap", but interrupted before there was anything of it
+    #: The options "certify" and "bootstrap", where an interrupt came before they had any result
     nothing_of: tuple[str, ...] = ()
 
     @property
@@ -105,7 +105,7 @@ class GraphAnswer:
             sample_weight=self.rows.counts,
             bootstrap=self.bootstrap,
             certificate=self.certificate,
-            asked=with_notes({name: _word(value) for name, value in self.asked.items()}, self.notes),
+            asked=with_notes({name: _word(value) for name, value in self.settings.items()}, self.notes),
             seconds=self.seconds,
         )
 
@@ -115,7 +115,7 @@ class GraphAnswer:
         model = self.model
         parts = [sorted(map(str, part)) for part in nx.connected_components(model.graph_) if len(part) > 1]
         answer: dict[str, Any] = {
-            "asked": self.asked,
+            "asked": self.settings,
             "model": type(model).__name__,
             "summary": model.summary(),
             "variables": [str(name) for name in model.graph_],

@@ -247,12 +247,14 @@ def _say_what_is_yes(table: pd.DataFrame, taken_for: str = "taken for yes") -> N
         if _known_yes(seen) is None:
             columns_of.setdefault(str(_yes_of(seen)), []).append(repr(name))
     if columns_of:
-        said = [f"{yes!r} in {some_of(names)}" for yes, names in columns_of.items()]
-        warn(f"{taken_for}, as it is the later of two values: {'; '.join(said[:MOST_COLUMNS])}{_more(said)}")
+        notes = [f"{yes!r} in {some_of(names)}" for yes, names in columns_of.items()]
+        warn(
+            f"{taken_for}, as it is the later of two values: {'; '.join(notes[:MOST_COLUMNS])}{_more(notes)}"
+        )
 
 
-def _more(said: list[str]) -> str:
-    return f"; and {len(said) - MOST_COLUMNS} more" if len(said) > MOST_COLUMNS else ""
+def _more(notes: list[str]) -> str:
+    return f"; and {len(notes) - MOST_COLUMNS} more" if len(notes) > MOST_COLUMNS else ""
 
 
 def _as_booleans(column: pd.Series) -> pd.Series:

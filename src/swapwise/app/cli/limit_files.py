@@ -92,18 +92,18 @@ def _words_of_features(
     rows = _without_header(rows, header, known)
     if len(header) == 2:
         _require_order(rows, header[-1], known, path)
-    said: dict[str, tuple[str, ...]] = {}
+    words_of: dict[str, tuple[str, ...]] = {}
     for feature, *words in rows:
         if feature not in known:
             raise BadInput(
                 f"{path} names {feature!r}, which is not a feature of the data{hint(feature, features)}"
             )
-        if said.setdefault(feature, tuple(words)) != tuple(words):
-            says = (
+        if words_of.setdefault(feature, tuple(words)) != tuple(words):
+            clash = (
                 f"puts {feature!r} into two groups" if header[-1] == "group" else f"names {feature!r} twice"
             )
-            raise BadInput(f"{path} {says}, {_shown(said[feature])} and {_shown(words)}")
-    return said
+            raise BadInput(f"{path} {clash}, {_shown(words_of[feature])} and {_shown(words)}")
+    return words_of
 
 
 def _shown(words: Sequence[str]) -> str:

@@ -79,12 +79,14 @@ def read_problem(request: Request, table: pd.DataFrame) -> Problem:
 
 def _coefficients(limits: Limits, variable_of: dict[str, str], left_out: list[str]) -> dict[str, Any]:
     """Return the estimator's parameters for bounds; those of a variable hold for each of its columns."""
-    said: dict[str, Any] = {"positive": True} if limits.positive else {}
+    parameters: dict[str, Any] = {"positive": True} if limits.positive else {}
     if limits.bounds is not None:
         variables = list(dict.fromkeys(variable_of.values()))
         bounds = read_bounds(limits.bounds, variables, left_out)
-        said["bounds"] = {column: bounds[name] for column, name in variable_of.items() if name in bounds}
-    return said
+        parameters["bounds"] = {
+            column: bounds[name] for column, name in variable_of.items() if name in bounds
+        }
+    return parameters
 
 
 def _taken_out(table: pd.DataFrame, request: Request) -> FloatArray | None:

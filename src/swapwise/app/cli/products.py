@@ -52,8 +52,8 @@ def parents_of(
             powers[row, place[factor]] = exponent
     parents = parents_of_powers(powers)
     if not parents:
-        said = "" if sign is None else f" with {sign!r} between its factors"
-        raise BadInput(f"--hierarchy: no name is a product or a power of others{said}; {HOW}")
+        with_sign = "" if sign is None else f" with {sign!r} between its factors"
+        raise BadInput(f"--hierarchy: no name is a product or a power of others{with_sign}; {HOW}")
     return {features[term]: [features[parent] for parent in own] for term, own in parents.items()}
 
 

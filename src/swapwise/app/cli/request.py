@@ -94,35 +94,35 @@ class Request:
         return replace(self, force_in=force_in, force_out=force_out)
 
 
-def request_of(asked: Mapping[str, Any]) -> Request:
-    if asked["demo"] and asked["data"] is not None:
-        raise typer.BadParameter(f"--demo goes without a table; got {asked['data']}")
-    if not asked["demo"] and asked["data"] is None:
+def request_of(options: Mapping[str, Any]) -> Request:
+    if options["demo"] and options["data"] is not None:
+        raise typer.BadParameter(f"--demo goes without a table; got {options['data']}")
+    if not options["demo"] and options["data"] is None:
         raise typer.BadParameter("give a table, or --demo to try it on data that come with the package")
-    if not asked["demo"] and asked["target"] is None:
+    if not options["demo"] and options["target"] is None:
         raise typer.BadParameter("--target must say which column to explain")
-    if asked["target"] is not None and not asked["target"].strip():
-        raise typer.BadParameter(f"--target must say which column to explain, got {asked['target']!r}")
-    if asked["offset"] is not None and asked["exposure"] is not None:
+    if options["target"] is not None and not options["target"].strip():
+        raise typer.BadParameter(f"--target must say which column to explain, got {options['target']!r}")
+    if options["offset"] is not None and options["exposure"] is not None:
         raise typer.BadParameter("give --offset or --exposure, whose logarithm is the offset, not both")
-    limits = Limits(**{field.name: asked[field.name] for field in fields(Limits)})
+    limits = Limits(**{field.name: options[field.name] for field in fields(Limits)})
     limits.check()
-    _check_search(asked["method"], asked["ridge"])
-    follows_path = asked["path"] is not None or asked["choose"] is not None
+    _check_search(options["method"], options["ridge"])
+    follows_path = options["path"] is not None or options["choose"] is not None
     if follows_path and limits.in_all[1] is not None:
         other = "--size" if limits.exactly is None else "--exactly"
         raise typer.BadParameter(f"--path and --choose try several sizes, which does not go with {other}")
-    is_plain_demo = asked["demo"] and not follows_path and limits == Limits()
+    is_plain_demo = options["demo"] and not follows_path and limits == Limits()
     plain = ("data", "method", "ridge", "certify", "one_hot", "drop_missing", "offset", "exposure")
     return Request(
         limits=DEMO_LIMITS if is_plain_demo else limits,
-        family=Family.LOGISTIC if asked["demo"] else asked["family"],
-        target=asked["target"] or DEMO_TARGET,
-        force_in=asked["force_in"] or [],
-        force_out=asked["force_out"] or [],
-        sizes=_sizes(asked["path"]),
-        choose=(asked["choose"] or Choice.CV) if follows_path else None,
-        **{name: asked[name] for name in plain},
+        family=Family.LOGISTIC if options["demo"] else options["family"],
+        target=options["target"] or DEMO_TARGET,
+        force_in=options["force_in"] or [],
+        force_out=options["force_out"] or [],
+        sizes=_sizes(options["path"]),
+        choose=(options["choose"] or Choice.CV) if follows_path else None,
+        **{name: options[name] for name in plain},
     )
 
 

@@ -207,10 +207,10 @@ def select(
     debug: Debug = False,
 ) -> None:
     """Choose the features that explain a target best, under limits on the choice."""
-    asked = dict(locals())  # all options, before anything else has a name here
+    options = dict(locals())  # all options, before anything else has a name here
     with exit_on_error("swapwise select", debug=debug), warnings_to_stderr(quiet) as notes:
         check_proof_seconds(proof_seconds)
-        request = request_of(asked)
+        request = request_of(options)
         printed, json = json == STANDARD_OUTPUT, None if json == STANDARD_OUTPUT else json
         check_page(report)
         check_outputs([report, json, save], inputs=[data, *request.limits.files], force=force)

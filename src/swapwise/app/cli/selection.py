@@ -47,14 +47,14 @@ class Selection:
     y: Any
     #: The group of every column, or None
     group_of: dict[str, str] | None
-    asked: dict[str, str]
+    settings: dict[str, str]
     #: What limited the choice
     limits: Limits
     seconds: float
-    #: What is proven; None if nothing was asked for, or if that was interrupted too early
+    #: None without --certify, or if that was interrupted too early
     certificate: Certificate | None
     unproven: bool
-    #: What was said of the data and of the search
+    #: The warnings about the data and the search
     notes: list[str]
     family: Family
     #: What is added to the linear predictor of every row
@@ -143,7 +143,7 @@ class Selection:
             self.y,
             groups=self.group_of if self.limits.has_groups or self.limits.whole_groups else None,
             certificate=self.certificate,
-            asked=with_notes(self.asked, self.notes),
+            asked=with_notes(self.settings, self.notes),
             seconds=self.seconds,
             offset=self.offset,
         )
@@ -261,7 +261,7 @@ def _as_json(selection: Selection) -> str:
     """Return the answer; coefficients and intercept are by class if there are any, of two by the second."""
     result = selection.model.result_
     answer: dict[str, Any] = {
-        "asked": selection.asked,
+        "asked": selection.settings,
         "chosen": [_feature(selection, row) for row in selection.chosen.itertuples(index=False, name=None)],
         "filled": selection.filled,
         "at_bound": selection.at_bound,

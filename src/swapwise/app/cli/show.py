@@ -60,7 +60,7 @@ def show_selection(selection: Selection) -> None:
     model, chosen = selection.model, selection.chosen
     noun = "features" if selection.dataset.variable_of is None else "columns"
     of_all = f"{len(chosen)} of {selection.dataset.X.shape[1]} {noun}"
-    say(f"{of_all} chosen to explain {selection.asked['target']}")
+    say(f"{of_all} chosen to explain {selection.settings['target']}")
     if selection.limits != Limits(size=selection.limits.size):
         say(f"Allowed: {selection.limits.in_words()}")
     if hasattr(model, "size_"):
@@ -89,12 +89,12 @@ def show_selection(selection: Selection) -> None:
 
 def proof_in_words(proof: Certificate, better: Sequence[str] = (), elements: str = "features") -> str:
     """Return the proof in a line; ``better`` are the features of a better choice, if it has found one."""
-    said = [_proven(proof, elements)]
+    clauses = [_proven(proof, elements)]
     if better:
-        said.append(f"better, with {proof.better_value:.6g}, would be {', '.join(better)}")
+        clauses.append(f"better, with {proof.better_value:.6g}, would be {', '.join(better)}")
     if proof.cut_short:
-        said.append(f"{proof.cut_short}: more might be proven")
-    return "; ".join([*said, *proof.caveats])
+        clauses.append(f"{proof.cut_short}: more might be proven")
+    return "; ".join([*clauses, *proof.caveats])
 
 
 def _proven(proof: Certificate, elements: str) -> str:
@@ -107,10 +107,10 @@ def _proven(proof: Certificate, elements: str) -> str:
     if not math.isfinite(proof.upper_bound):
         return f"{verdict.capitalize()}: objective {proof.value:.6g}, and no bound on what is possible"
     value, bound = told_apart(proof.value, proof.bounds["all"] if proof.trivial else proof.upper_bound)
-    said = f"objective {value}, at most {bound} possible"
+    numbers = f"objective {value}, at most {bound} possible"
     if proof.trivial:
-        return f"{verdict.capitalize()}: {said}, {by['all']}"
-    return f"Proven: {verdict}, {by[proof.kind]} ({said})"
+        return f"{verdict.capitalize()}: {numbers}, {by['all']}"
+    return f"Proven: {verdict}, {by[proof.kind]} ({numbers})"
 
 
 def ending(result: SearchResult, seconds: float) -> str:

@@ -79,27 +79,27 @@ class Chosen:
         mine = [self.group(feature) for feature in self.features]
         # Of a group of one, the name of the feature says all.
         several = [group for group in self.groups if all_groups.count(group) > 1]
-        said = [f"{mine.count(group)} of {all_groups.count(group)} of {group}" for group in several]
-        return f": {'; '.join(said)}" if said else ""
+        counts = [f"{mine.count(group)} of {all_groups.count(group)} of {group}" for group in several]
+        return f": {'; '.join(counts)}" if counts else ""
 
     def _remarks(self) -> list[str]:
-        said, result, names = [], self.model.result_, getattr(self.model, "feature_names_in_", None)
+        remarks, result, names = [], self.model.result_, getattr(self.model, "feature_names_in_", None)
         if len(result.filled):
             known = None if names is None else [str(name) for name in names]
             elements = Elements.of(self.model.groups, len(self.names), known)
-            said.append(f"{elements.filled_in_words(result.filled)}.")
+            remarks.append(f"{elements.filled_in_words(result.filled)}.")
         if len(result.at_bound):
             held = some_of([self.names[feature] for feature in result.at_bound])
-            said.append(f"Coefficients at one of their bounds: {held}.")
+            remarks.append(f"Coefficients at one of their bounds: {held}.")
         if len(self.features) > MOST_DRAWN:
-            said.append(f"The {MOST_DRAWN} of the largest coefficients are drawn.")
+            remarks.append(f"The {MOST_DRAWN} of the largest coefficients are drawn.")
         classes = getattr(self.model, "classes_", [])
         if len(classes) == 2:
             no, yes = map(shown_name, classes)
-            said.append(f"A positive coefficient speaks for {yes}, a negative one for {no}.")
+            remarks.append(f"A positive coefficient speaks for {yes}, a negative one for {no}.")
         if len(self.coef) > 1:
-            said.append("A bar is as long as the coefficients of all classes together, by their norm.")
-        return said
+            remarks.append("A bar is as long as the coefficients of all classes together, by their norm.")
+        return remarks
 
     def _tables(self) -> str:
         if len(self.coef) > 1:

@@ -41,16 +41,16 @@ def scores_of(
 
     A model that was fitted with an offset has no score on the data without that offset.
     """
-    said = {}
+    scores = {}
     if getattr(model, "criterion_", None) == "cv":
         row = model.path_[model.path_["size"] == model.size_].iloc[0]
         spread = f" ± {row['cv_se']:.2g}" if np.isfinite(row["cv_se"]) else ""
-        said[f"cross-validated {loss_name(model)}"] = f"{row['cv_mean']:.5g}{spread} on rows left out"
+        scores[f"cross-validated {loss_name(model)}"] = f"{row['cv_mean']:.5g}{spread} on rows left out"
     if X is None or y is None:
-        return said or {"value of the objective": f"{model.result_.value:.5g}"}
+        return scores or {"value of the objective": f"{model.result_.value:.5g}"}
     if offset is None and getattr(model, "_has_offset", False):
-        return said
-    return said | _quality(model, X, y, offset, sample_weight, where)
+        return scores
+    return scores | _quality(model, X, y, offset, sample_weight, where)
 
 
 def loss_name(model: Any) -> str:
@@ -88,7 +88,7 @@ def _quality(
 ) -> dict[str, str]:
     measures = fit_measures(model, X, y, offset, weight)
     accuracy = measures.pop("accuracy", None)
-    said = {f"{name} on {where}": f"{value:.4f}" for name, value in measures.items()}
+    scores = {f"{name} on {where}": f"{value:.4f}" for name, value in measures.items()}
     if accuracy is not None:
         classes, rank = np.unique(np.asarray(y), return_inverse=True)
         counts = np.bincount(rank, weight)
@@ -96,9 +96,9 @@ def _quality(
         return {
             "classified correctly": f"{100 * accuracy:.1f} % of {where}",
             "most frequent class": f"{most}: {often:.1f} % of {where}",
-            **said,
+            **scores,
         }
     if "R²" in measures:
         residual = np.asarray(y, float) - np.asarray(model.predict(X), float)
-        said["standard deviation of the residuals"] = f"{mean_and_deviation(residual, weight)[1]:.4g}"
-    return said
+        scores["standard deviation of the residuals"] = f"{mean_and_deviation(residual, weight)[1]:.4g}"
+    return scores

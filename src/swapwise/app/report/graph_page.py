@@ -86,17 +86,19 @@ def _weights(model: Any) -> Weights:
 
 
 def _drawn(model: Any, weights: Weights, names: list[str], field: Any, facts: str) -> Part:
-    words, said = words_of(model), []
+    words, remarks = words_of(model), []
     if weights:
         tables = f"the tables of {words.weight}s and degrees have all numbers"
-        said.append(f"Lines are as wide as the {words.weight} is large; {tables}.")
+        remarks.append(f"Lines are as wide as the {words.weight} is large; {tables}.")
     if isinstance(model, BaseIsingGraph):
-        said.append("Couplings are of values -1 and +1; those of 0 and 1 are four times as large.")
+        remarks.append("Couplings are of values -1 and +1; those of 0 and 1 are four times as large.")
     if field is not None:
-        said.append("A variable's colour is its field: what it tends to by itself, whatever the others are.")
+        remarks.append(
+            "A variable's colour is its field: what it tends to by itself, whatever the others are."
+        )
     picture = graph_svg(weights, names, field, words, "graph-words")
     pointing = "Point at a variable or the middle of an edge for its numbers, or use the arrow keys."
-    below = f'{facts}<p class="note">{text(" ".join(said))}</p>' if said else facts
+    below = f'{facts}<p class="note">{text(" ".join(remarks))}</p>' if remarks else facts
     summary = f"{model.summary()}."
     return Part("graph", "The graph", summary, below=below, pointing=pointing, picture=picture)
 

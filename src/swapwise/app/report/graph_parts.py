@@ -72,10 +72,10 @@ def weights_part(
             row += [f"{drawn['lower']:.3f} to {drawn['upper']:.3f}", f"{100 * drawn['inclusion']:.0f} %"]
         rows.append(row)
     head += [] if draws is None else ["interval", "in samples"]
-    said = f"Strongest first. Positive: {words.positive}; negative: {words.negative}."
+    summary = f"Strongest first. Positive: {words.positive}; negative: {words.negative}."
     if not chosen:
-        said += " Edges are added while they improve the fit and limits allow; weak ones say little."
-    return Part("weights", heading, said, below=table(head, rows, "numbers long"))
+        summary += " Edges are added while they improve the fit and limits allow; weak ones say little."
+    return Part("weights", heading, summary, below=table(head, rows, "numbers long"))
 
 
 def missing_parts(X: pd.DataFrame, names: Sequence[str]) -> list[Part]:

@@ -63,8 +63,8 @@ def page_of(title: str, about: str, parts: Sequence[Part], notice: str = "") -> 
 def listed(facts: Mapping[str, object]) -> str:
     """Return facts as a list of names and values; one that is None is left out."""
     known = {name: value for name, value in facts.items() if value is not None}
-    said = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in known.items())
-    return f"<dl>{said}</dl>"
+    items = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in known.items())
+    return f"<dl>{items}</dl>"
 
 
 def settings_part(asked: Mapping[str, str] | None, facts: Mapping[str, object]) -> Part:

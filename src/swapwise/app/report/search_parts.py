@@ -44,14 +44,14 @@ _CUT_SHORT = {
 
 def notice_of(result: SearchResult, certificate: Certificate | None) -> str:
     """Return a notice if the search was cut short, or its proof interrupted; else nothing."""
-    said = []
+    remarks = []
     if result.status in _CUT_SHORT:
         why = _CUT_SHORT[result.status]
-        said.append(f"The search {why}: this is the best answer found by then; there may be a better one.")
+        remarks.append(f"The search {why}: this is the best answer found by then; there may be a better one.")
     proof = result.certificate if certificate is None else certificate
     if proof is not None and not proof.optimal and proof.status is Status.INTERRUPTED:
-        said.append("The proof was interrupted: its bound could be tightened.")
-    return " ".join(said)
+        remarks.append("The proof was interrupted: its bound could be tightened.")
+    return " ".join(remarks)
 
 
 def search_in_words(result: SearchResult) -> str:

@@ -51,27 +51,27 @@ def stability_parts(
     others = draws[(draws["weight"] == 0) & (draws["inclusion"] >= _SELDOM)]
     count = f"{bootstrap.n_boots} bootstrap samples" if hasattr(bootstrap, "n_boots") else "Bootstrap samples"
     stable, seldom = (edges["inclusion"] >= _STABLE).sum(), (edges["inclusion"] < _SELDOM).sum()
-    said = [
+    remarks = [
         f"{count}: {stable} of {counted(len(edges), 'edge')} are in {100 * _STABLE:.0f} % of them or more"
     ]
-    said[0] += f", and {seldom} in less than half." if seldom else "."
-    said.append(
+    remarks[0] += f", and {seldom} in less than half." if seldom else "."
+    remarks.append(
         f"Lines hold {100 * getattr(bootstrap, 'level', 0.95):g} % of an edge's weights; "
         f"the table of {words.weight}s has the numbers."
     )
     if getattr(bootstrap, "interrupted", False):
-        said.append("It was interrupted: fewer samples were drawn than asked for.")
+        remarks.append("It was interrupted: fewer samples were drawn than asked for.")
     if len(others):
         few = others.nlargest(_FEW, "inclusion")
         named = [f"{names[u]} – {names[v]} ({100 * s:.0f} %)" for (u, v), s in few["inclusion"].items()]
         rest = f" and {len(others) - len(few)} more" if len(others) > len(few) else ""
-        said.append(f"Pairs without an edge here that half of the samples join: {', '.join(named)}{rest}.")
+        remarks.append(f"Pairs without an edge here that half of the samples join: {', '.join(named)}{rest}.")
     if not len(edges):
-        return [Part("stability", "Stability", " ".join(said))]
+        return [Part("stability", "Stability", " ".join(remarks))]
     if len(edges) > _MOST_EDGES:
-        said.append(f"The {_MOST_EDGES} strongest edges are shown.")
+        remarks.append(f"The {_MOST_EDGES} strongest edges are shown.")
         edges = edges[edges["weight"].abs().rank(ascending=False, method="first") <= _MOST_EDGES]
-    return [Part("stability", "Stability", " ".join(said), _intervals(edges, names, words))]
+    return [Part("stability", "Stability", " ".join(remarks), _intervals(edges, names, words))]
 
 
 def _intervals(edges: pd.DataFrame, names: Sequence[str], words: GraphWords) -> Chart:
@@ -107,16 +107,16 @@ def dropping_parts(case_dropping: Any) -> list[Part]:
     frame = getattr(case_dropping, "summary", case_dropping)
     needed = ["measure", "share", "mean", "lower", "upper"]
     require_columns(frame, "case_dropping", needed, "the summary of case_dropping")
-    said = [
+    remarks = [
         "Correlations between the graph of some of the cases and that of all, over the share of cases kept."
     ]
     coefficients = getattr(case_dropping, "coefficients", None)
     if coefficients is not None:
         known = ", ".join(f"{_measured(name)} {value:.2g}" for name, value in coefficients.dropna().items())
-        asked = getattr(case_dropping, "correlation", 0.7)
-        said.append(
+        correlation = getattr(case_dropping, "correlation", 0.7)
+        remarks.append(
             "Correlation-stability coefficients, the largest share that can be dropped with a correlation of "
-            f"{asked:g} in 95 % of subsets: {known}. Below 0.25, the order cannot be trusted."
+            f"{correlation:g} in 95 % of subsets: {known}. Below 0.25, the order cannot be trusted."
         )
     rows = [
         [
@@ -129,7 +129,7 @@ def dropping_parts(case_dropping: Any) -> list[Part]:
         for row in frame.itertuples()
     ]
     below = as_table(["measure", "share of cases", "mean correlation", "lower", "upper"], rows)
-    return [Part("dropping", "Fewer cases", " ".join(said), _correlations(frame), below)]
+    return [Part("dropping", "Fewer cases", " ".join(remarks), _correlations(frame), below)]
 
 
 def _measured(name: object) -> str:

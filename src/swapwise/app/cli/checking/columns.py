@@ -54,8 +54,10 @@ def names_among(given: Iterable[str], columns: Iterable[str]) -> list[str]:
 def require_columns(names: Sequence[str], table: pd.DataFrame, option: str) -> None:
     unknown = next((name for name in names if name not in table.columns), None)
     if unknown is not None:
-        told = f"{option} names {unknown!r}, but the data have no such column{hint(unknown, table.columns)}"
-        raise BadInput(f"{told}; they have {quoted(table.columns)}")
+        problem = (
+            f"{option} names {unknown!r}, but the data have no such column{hint(unknown, table.columns)}"
+        )
+        raise BadInput(f"{problem}; they have {quoted(table.columns)}")
 
 
 def missing_in_words(table: pd.DataFrame) -> str:
@@ -73,8 +75,8 @@ def without_missing(table: pd.DataFrame, *, drop: bool) -> pd.DataFrame:
         raise BadInput(f"{missing_in_words(table)}; --drop-missing leaves out these rows")
     if n_left < len(table):
         if not n_left:
-            told = f"all {len(table)} rows have missing values: none is left"
-            raise BadInput(f"{told}; --force-out leaves out columns")
+            problem = f"all {len(table)} rows have missing values: none is left"
+            raise BadInput(f"{problem}; --force-out leaves out columns")
         warn(f"{len(table) - n_left} of {len(table)} rows have missing values and are left out")
         table = table[complete]
     return table.reset_index(drop=True)

@@ -62,8 +62,8 @@ def as_target(y: pd.Series, *, classes: bool) -> pd.Series:
         got = f"{n_values} different values in {len(y)} rows, such as {y.iloc[0]!s}; {advice}"
         raise BadInput(f"the target {name} must hold classes for --family logistic, got {got}")
     if n_values > MANY_CLASSES and are_numbers:
-        told = f"the {n_values} different numbers of the target {name} are a class each"
-        warn(f"{told}; --family linear or poisson takes them as numbers")
+        note = f"the {n_values} different numbers of the target {name} are a class each"
+        warn(f"{note}; --family linear or poisson takes them as numbers")
     return y if is_whole else y.astype(str)  # scikit-learn takes other numbers for no classes
 
 
@@ -130,8 +130,8 @@ def require_rows(y: pd.Series, family: Family, *, cross_validated: bool) -> None
     if cross_validated:
         whose = f" of each class of the target {y.name!r}"
         require_rows_for_folds(rare.iloc[0], whose, f" of {rare.index[0]}; --choose bic does without")
-    told = some_of([f"{count} {name!r}" for name, count in rare.items()])
-    warn(f"few of the {len(y)} rows have these classes, of which little can be learnt: {told}")
+    listed = some_of([f"{count} {name!r}" for name, count in rare.items()])
+    warn(f"few of the {len(y)} rows have these classes, of which little can be learnt: {listed}")
 
 
 def require_rows_for_folds(n_rows: int, whose: str = "", advice: str = "") -> None:

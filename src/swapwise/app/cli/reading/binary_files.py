@@ -59,8 +59,8 @@ def _loaded(path: Path) -> dict[str, Any]:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
     except (BadZipFile, ValueError, EOFError) as error:
-        told = "objects in it; store numbers or text" if "allow_pickle" in str(error) else error
-        raise BadInput(f"{path} cannot be read as arrays of numpy: {told}") from None
+        problem = "objects in it; store numbers or text" if "allow_pickle" in str(error) else error
+        raise BadInput(f"{path} cannot be read as arrays of numpy: {problem}") from None
     if not all(isinstance(array, np.ndarray) for array in arrays.values()):
         raise BadInput(f"{path} must hold arrays of numpy, got other files in it")
     return {name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays.items()}

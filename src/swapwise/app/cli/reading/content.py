@@ -34,8 +34,8 @@ def content_of(path: Path, encoding: str | None, remedy: str = "--encoding says 
     except UnicodeError as error:
         place = error.start if isinstance(error, UnicodeDecodeError) else 0
         if b"\0" not in content:
-            told = f"is no text in {encoding.upper()}, as line {_line(content, place)} shows: {remedy}"
-            raise BadInput(f"{path} {told}{_tried(content, place)}") from None
+            problem = f"is no text in {encoding.upper()}, as line {_line(content, place)} shows: {remedy}"
+            raise BadInput(f"{path} {problem}{_tried(content, place)}") from None
     if b"\0" in content:
         line = _line(content, content.index(b"\0"))
         raise BadInput(f"{path} must be text, got other bytes in line {line}; save it as CSV in UTF-8")
@@ -73,5 +73,5 @@ def _unpacked(path: Path) -> bytes:
         needed = MODULES[suffix]
         raise BadInput(f"{path} cannot be unpacked: that needs {needed}: pip install {needed}") from None
     except Exception as error:  # each of the modules has its own
-        told = "it must hold one file" if isinstance(error, ValueError) else error
-        raise BadInput(f"{path} cannot be read: {' '.join(str(told).split())}") from None
+        problem = "it must hold one file" if isinstance(error, ValueError) else error
+        raise BadInput(f"{path} cannot be read: {' '.join(str(problem).split())}") from None

@@ -72,8 +72,8 @@ def with_numbers(table: pd.DataFrame, path: Path, decimal: str, *, is_sure: bool
             examples.setdefault(between, {})[name] = grouped[0]
     for between, shown in examples.items():
         word = next(iter(shown.values()))
-        told = f"{path} has {between} between thousands in {quoted(shown)}"
-        warn(f"{told}: {word} is read as {number_of(word, decimal):.15g}")
+        note = f"{path} has {between} between thousands in {quoted(shown)}"
+        warn(f"{note}: {word} is read as {number_of(word, decimal):.15g}")
     return table
 
 

@@ -126,8 +126,8 @@ def read_cells(path: Path, usual: str | None) -> list[list[str]]:
 def require_different(names: Iterable[str], path: Path) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        told = f"{path} has several columns of the same name: {quoted(twice)}"
-        raise BadInput(f"{told}; rename one of them, or leave it out of the file")
+        problem = f"{path} has several columns of the same name: {quoted(twice)}"
+        raise BadInput(f"{problem}; rename one of them, or leave it out of the file")
 
 
 def _opened(
@@ -167,8 +167,8 @@ def _require_header(names: Sequence[str], path: Path) -> None:
     steps = set(np.diff([int(name) for name in names])) if all(map(str.isdecimal, names)) else {0}
     are_years = {len(name) for name in names} == {len("2000")}
     if len(steps) != 1 or 0 in steps or not (are_years or steps == {1}):
-        told = f"{path}: the first line must hold the names of the columns, got numbers: {some_of(names)}"
-        raise BadInput(f"{told}; is there a header?")
+        problem = f"{path}: the first line must hold the names of the columns, got numbers: {some_of(names)}"
+        raise BadInput(f"{problem}; is there a header?")
     warn(f"the first line of {path}, {some_of(names)}, is taken as the names of the columns")
 
 
