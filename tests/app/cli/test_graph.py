@@ -513,7 +513,7 @@ class TestNotes:
 
     def test_very_many_edges(self, tmp_path, monkeypatch, data):
         assert "more than a picture can show" not in graph(data).output
-        monkeypatch.setattr("swapwise.app.cli.graph_notes.MANY_EDGES", 3)
+        monkeypatch.setattr("swapwise.app.cli.graph.MANY_EDGES", 3)
         assert "4 edges are more than a picture can show: --max-edges 1" in " ".join(
             graph(data).output.split()
         )

@@ -16,9 +16,9 @@ from swapwise.app.cli.ground import Ground
 from swapwise.app.cli.grouping import by_pattern, by_prefix
 from swapwise.app.cli.limit_files import read_costs, read_groups
 from swapwise.app.cli.limits import DEFAULT_SIZE, Heredity, Limits
-from swapwise.app.cli.messages import quoted, some_of
+from swapwise.app.cli.messages import quoted
 from swapwise.app.cli.products import parents_of
-from swapwise.checks import warn
+from swapwise.checks import some_of, warn
 
 if TYPE_CHECKING:
     from swapwise.constraints.base import Constraint

@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swapwise.app.cli.failures import BadInput, exit_on_error, warnings_to_stderr
-from swapwise.app.cli.graph_names import Correlation, GraphModel
 from swapwise.app.cli.options import (
     DATA,
     PROOF_SECONDS,
     SEARCH,
     STANDARD_OUTPUT,
     Certify,
+    Correlation,
     Debug,
     Decimal,
     DropMissing,
     Encoding,
     Force,
     ForceOut,
+    GraphModel,
     Json,
     Method,
     ProofSeconds,
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
 DEMO, DILUTED = "178 wines and 13 of their chemical properties (scikit-learn)", "od280/od315_of_diluted_wines"
 
 PICTURES = (".png", ".pdf", ".svg")
+
+# More edges than this make an unreadable picture.
+MANY_EDGES = 100
 
 # Workers take seconds to start.
 SECONDS_WORTH_WORKERS = 10.0
@@ -200,7 +204,6 @@ def _answer(options: dict[str, Any], notes: list[str]) -> GraphAnswer:
     import sys
 
     from swapwise.app.cli.graph_answer import GraphAnswer, proof_of
-    from swapwise.app.cli.graph_notes import note_on_edges, note_on_rows
     from swapwise.app.cli.graph_table import read_rows
     from swapwise.app.cli.reading.tables import read_table
 
@@ -214,13 +217,17 @@ def _answer(options: dict[str, Any], notes: list[str]) -> GraphAnswer:
         correlation=options["correlation"],
         poisson=options["poisson"] or [],
     )
-    _warn_of_limits(options, rows)
-    note_on_rows(rows, by_criterion=options["criterion"] is not Criterion.NONE)
+    _warn_of_rows(options, rows)
     progress = not options["quiet"] and sys.stderr.isatty()
     model, clock = _estimator(options, rows, progress), Clock()
     model.fit(rows.table, sample_weight=rows.counts)
     seconds = clock.seconds()
-    note_on_edges(model.graph_.number_of_edges())
+    n_edges = model.graph_.number_of_edges()
+    if n_edges > MANY_EDGES:
+        warn(
+            f"{n_edges} edges are more than a picture can show: --max-edges {MANY_EDGES // 2} keeps the "
+            "best, --threshold 0.1 leaves out those with a weight of at most 0.1"
+        )
     proof = proof_of(model, rows, options["proof_seconds"], progress) if options["certify"] else None
     boot = _bootstrap(model, rows, options, progress, seconds) if options["bootstrap"] else None
     nothing = [
@@ -236,14 +243,19 @@ def _demo_table() -> pd.DataFrame:
     return table.rename(columns={DILUTED: "od280_od315"})
 
 
-def _warn_of_limits(options: dict[str, Any], rows: Rows) -> None:
+def _warn_of_rows(options: dict[str, Any], rows: Rows) -> None:
+    """Warn of too few rows, of a limit that is none, and of columns that number the rows."""
+    from swapwise.app.cli.checking.columns import note_on_identifiers
     from swapwise.app.cli.checking.targets import require_rows_for_folds
 
-    n_columns, most = rows.table.shape[1], options["max_degree"]
+    (n_rows, n_columns), most, criterion = rows.table.shape, options["max_degree"], options["criterion"]
     if most is not None and most >= n_columns:
         warn(f"--max-degree is {most}, but a column has only {n_columns - 1} others: no limit")
-    if options["criterion"] is Criterion.CV:
-        require_rows_for_folds(len(rows.table))
+    if criterion is Criterion.CV:
+        require_rows_for_folds(n_rows)
+    if criterion is Criterion.NONE and n_rows < n_columns:  # criteria warn by themselves
+        warn(f"the table has {n_rows} rows for {n_columns} columns: a graph of so few is hardly reliable")
+    note_on_identifiers(rows.table)
 
 
 def _estimator(options: dict[str, Any], rows: Rows, progress: bool) -> Any:

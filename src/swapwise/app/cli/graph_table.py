@@ -11,9 +11,8 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from swapwise.app.cli.checking.cells import is_number, not_numbers, text_columns
 from swapwise.app.cli.checking.columns import names_among, require_columns, without_missing
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.graph_names import Correlation, GraphModel
-from swapwise.app.cli.messages import some_of
-from swapwise.checks import warn
+from swapwise.app.cli.options import Correlation, GraphModel
+from swapwise.checks import some_of, warn
 from swapwise.graphs.estimators.correlation import MOST_CATEGORIES
 from swapwise.graphs.estimators.two_values import is_scale, missing_code
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.messages import quoted, some_of
-from swapwise.checks import warn
+from swapwise.app.cli.messages import quoted
+from swapwise.checks import some_of, warn
 
 
 def by_prefix(features: Sequence[str], end: str) -> dict[str, str]:

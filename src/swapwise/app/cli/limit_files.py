@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.messages import hint, quoted, some_of
+from swapwise.app.cli.messages import hint, quoted
 from swapwise.app.cli.reading.tables import require_file, usual_separator
 from swapwise.app.cli.reading.text_files import read_cells
+from swapwise.checks import some_of
 
 
 def read_groups(

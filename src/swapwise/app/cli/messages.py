@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from swapwise.checks import some_of as some_of
+from swapwise.checks import some_of
 
 
 @dataclass(frozen=True)

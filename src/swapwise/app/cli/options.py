@@ -36,6 +36,24 @@ class Choice(StrEnum):
     EBIC = "ebic"
 
 
+class GraphModel(StrEnum):
+    """How variables are distributed given the others."""
+
+    AUTO = "auto"
+    ISING = "ising"
+    GAUSSIAN = "gaussian"
+    MIXED = "mixed"
+
+
+class Correlation(StrEnum):
+    """What a Gaussian graph is computed from."""
+
+    PEARSON = "pearson"
+    SPEARMAN = "spearman"
+    KENDALL = "kendall"
+    POLYCHORIC = "polychoric"
+
+
 def flag(*names: str, help: str, panel: str | None = None) -> Any:
     """Return an option without a value; help would show one if the metavar were not empty."""
     return typer.Option(*names, help=help, metavar="", rich_help_panel=panel)

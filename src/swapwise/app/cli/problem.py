@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from swapwise.app.cli.checking.columns import Dataset, read_dataset, without_missing
+from swapwise.app.cli.checking.columns import Dataset, note_on_identifiers, read_dataset, without_missing
 from swapwise.app.cli.checking.diagnostics import require_usable
-from swapwise.app.cli.checking.identifiers import note_on_identifiers
 from swapwise.app.cli.checking.targets import read_offset, require_family, require_rows, require_target
 from swapwise.app.cli.failures import BadInput
 from swapwise.app.cli.feasible import feasible_sets

@@ -6,8 +6,9 @@ import re
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from swapwise.app.cli.messages import Diagnostic, quoted, some_of
+from swapwise.app.cli.messages import Diagnostic, quoted
 from swapwise.app.cli.reading.numerals import decimal_of
+from swapwise.checks import some_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,19 @@ import numpy as np
 from swapwise.app.cli.checking.cells import text_columns
 from swapwise.app.cli.checking.targets import as_target
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.messages import hint, quoted, some_of
-from swapwise.checks import warn
+from swapwise.app.cli.messages import hint, quoted
+from swapwise.checks import some_of, warn
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# A column that numbers the rows of a table this long is no coincidence.
+NUMBERED_ROWS = 10
+
+# Names of columns that say which row it is.
+IDENTIFIER = re.compile(
+    r"(.*[\s_.\-])?(id|ids|uid|guid|index|key|nr|number|case|row|respondent)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,3 +121,22 @@ def read_dataset(table: pd.DataFrame, target: str, *, classes: bool) -> Dataset:
 def categories_of(column: pd.Series) -> list[Any]:
     """Return the different values of a column in their order, numbers before words."""
     return sorted(column.dropna().unique(), key=lambda value: (isinstance(value, str), value))
+
+
+def note_on_identifiers(table: pd.DataFrame) -> None:
+    numbering = [name for name in table.columns if _is_identifier(name) and _counts(table[name])]
+    if numbering:
+        warn(
+            f"{quoted(numbering)} seems to number the rows, but is taken for a variable; "
+            f"--force-out {','.join(map(str, numbering))} leaves it out"
+        )
+
+
+def _is_identifier(name: object) -> bool:
+    return IDENTIFIER.fullmatch(str(name).strip()) is not None
+
+
+def _counts(column: pd.Series) -> bool:
+    if column.dtype.kind not in "iuf" or len(column) < NUMBERED_ROWS or column.isna().any():
+        return False
+    return bool(column.is_unique and (column % 1 == 0).all())

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from swapwise.app.cli.checking.cells import is_number, not_numbers
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.messages import some_of
 from swapwise.app.cli.options import Family
-from swapwise.checks import unwarned, warn
+from swapwise.checks import some_of, unwarned, warn
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,7 @@ from zipfile import BadZipFile, is_zipfile
 import numpy as np
 
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.messages import some_of
-from swapwise.checks import warn
+from swapwise.checks import some_of, warn
 
 if TYPE_CHECKING:
     import pandas as pd

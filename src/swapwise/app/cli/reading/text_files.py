@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.messages import quoted, some_of
+from swapwise.app.cli.messages import quoted
 from swapwise.app.cli.reading.content import content_of
 from swapwise.app.cli.reading.numerals import decimal_of, has_decimal_commas, with_numbers
 from swapwise.app.cli.reading.rows import SEPARATORS, Dialect, Row, layout_of, n_named, rows_of, separator_of
-from swapwise.checks import warn
+from swapwise.checks import some_of, warn
 
 if TYPE_CHECKING:
     import pandas as pd
