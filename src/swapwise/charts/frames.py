@@ -10,10 +10,10 @@ import pandas as pd
 def require_columns(frame: pd.DataFrame, name: str, columns: Sequence[str], made_by: str) -> None:
     """Raise an error that says what is wrong, unless it is a frame with these columns and a row.
 
-    >>> require_columns(pd.DataFrame({"size": [1]}), "frame", ["size", "value"], "quality_over_sizes")
+    >>> require_columns(pd.DataFrame({"size": [1]}), "frame", ["size", "value"], "the path")
     Traceback (most recent call last):
     ...
-    ValueError: frame must have the columns size, value, as returned by quality_over_sizes; value is missing
+    ValueError: frame must have the columns size, value, as returned by the path; value is missing
     """
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"{name} must be a pandas.DataFrame, as returned by {made_by}, got {frame!r}")
