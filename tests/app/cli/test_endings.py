@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import swapwise as sw
-from swapwise.app.cli.as_json import finite
+from swapwise.app.cli.answers import finite
 from swapwise.app.cli.show import proof_in_words
 from tests.app.cli.running import refused, select
 

@@ -37,7 +37,7 @@ from swapwise.app.cli.options import (
     limit,
     option,
 )
-from swapwise.app.cli.output import Output, check_outputs, check_page, write_outputs
+from swapwise.app.cli.output import Output, check_outputs, check_page, deliver
 from swapwise.app.cli.reading.rows import Dialect
 from swapwise.app.cli.show import show_graph
 from swapwise.checks import warn
@@ -160,13 +160,8 @@ def graph(
             (figure, partial(answer.to_figure, figure or Path())),
             (report, answer.to_html),
         ]
-        # Before anything is printed: the reader of a pipe may close it.
-        done = write_outputs(outputs, force=force)
-        if printed:
-            typer.echo(answer.to_json(), nl=False)
-        elif not quiet:
-            show_graph(answer)
-        done.end("swapwise graph", interrupted=answer.interrupted, quiet=quiet or printed)
+        messages = {"as_json": printed, "force": force, "quiet": quiet}
+        deliver("swapwise graph", answer, outputs, show_graph, **messages)
 
 
 def _check(options: dict[str, Any]) -> None:
@@ -203,7 +198,8 @@ def _check(options: dict[str, Any]) -> None:
 def _answer(options: dict[str, Any], notes: list[str]) -> GraphAnswer:
     import sys
 
-    from swapwise.app.cli.graph_answer import GraphAnswer, proof_of
+    from swapwise.app.cli.answers import proof_of
+    from swapwise.app.cli.graph_answer import GraphAnswer
     from swapwise.app.cli.graph_table import read_rows
     from swapwise.app.cli.reading.tables import read_table
 
@@ -220,7 +216,8 @@ def _answer(options: dict[str, Any], notes: list[str]) -> GraphAnswer:
     _warn_of_rows(options, rows)
     progress = not options["quiet"] and sys.stderr.isatty()
     model, clock = _estimator(options, rows, progress), Clock()
-    model.fit(rows.table, sample_weight=rows.counts)
+    data = {"X": rows.table, "sample_weight": rows.counts}
+    model.fit(**data)
     seconds = clock.seconds()
     n_edges = model.graph_.number_of_edges()
     if n_edges > MANY_EDGES:
@@ -228,7 +225,7 @@ def _answer(options: dict[str, Any], notes: list[str]) -> GraphAnswer:
             f"{n_edges} edges are more than a picture can show: --max-edges {MANY_EDGES // 2} keeps the "
             "best, --threshold 0.1 leaves out those with a weight of at most 0.1"
         )
-    proof = proof_of(model, rows, options["proof_seconds"], progress) if options["certify"] else None
+    proof = proof_of(model, data, options["proof_seconds"], progress) if options["certify"] else None
     boot = _bootstrap(model, rows, options, progress, seconds) if options["bootstrap"] else None
     nothing = [
         name for name, found in (("certify", proof), ("bootstrap", boot)) if options[name] and found is None

@@ -8,9 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swapwise.app.cli.as_json import proof_in_json, search_in_json, written
-from swapwise.app.cli.output import with_notes
-from swapwise.checks import unwarned
+from swapwise.app.cli.answers import json_text, proof_in_json, search_in_json, with_notes
 from swapwise.search.result import Status
 
 if TYPE_CHECKING:
@@ -144,22 +142,8 @@ class GraphAnswer:
                 "pairs": some.to_dict("records"),
                 "centralities": self.bootstrap.centralities.to_dict("records"),
             }
-        return written(answer)
+        return json_text(answer)
 
 
 def _word(value: Any) -> str:
     return "yes" if value is True else str(value)
-
-
-def proof_of(model: Any, rows: Rows, seconds: float, progress: bool) -> Certificate | None:
-    """Return what can be proven of a graph, None if that was interrupted before anything was."""
-    if model.result_.status is Status.INTERRUPTED:
-        return None
-    try:
-        with unwarned():  # it would speak of how to write objectives
-            proof: Certificate = model.certify(
-                rows.table, sample_weight=rows.counts, time_limit=seconds, progress=progress
-            )
-    except KeyboardInterrupt:
-        return None
-    return proof

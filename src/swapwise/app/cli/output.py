@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,7 +13,11 @@ from swapwise.app.cli.failures import INTERRUPTED, BadInput
 from swapwise.app.cli.terminal import printable_line
 from swapwise.files import make_empty, write_atomically, write_new
 
-# Where a file is wanted, if it is, and what makes its content.
+if TYPE_CHECKING:
+    from swapwise.app.cli.graph_answer import GraphAnswer
+    from swapwise.app.cli.selection import Selection
+
+# The path of a file, if it was requested, and the function that makes its content.
 Output = tuple[Path | None, Callable[[], str | bytes]]
 
 PAGES = (".html", ".htm")
@@ -74,59 +78,56 @@ def _why_no_file_in(folder: Path) -> str | None:
     return None
 
 
-def with_notes(asked: dict[str, str], notes: list[str]) -> dict[str, str]:
-    return asked | {"notes": "; ".join(notes)} if notes else asked
+def deliver(
+    command: str,
+    answer: Selection | GraphAnswer,
+    outputs: Iterable[Output],
+    show: Callable[[Any], None],
+    *,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Write the requested files, print the answer by ``show`` or as JSON, and exit with the code that fits.
 
-
-@dataclass
-class Written:
-    """The messages about files that were written, and about those that could not be."""
-
-    said: list[str] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
-    interrupted: bool = False
-
-    def end(self, command: str, *, interrupted: bool, quiet: bool) -> None:
-        """Print the messages and exit with the code that fits them."""
-        for line in [] if quiet else self.said:
-            typer.echo(printable_line(line))
-        for line in self.failed:
-            typer.echo(printable_line(f"{command}: {line}"), err=True)
-        if interrupted or self.interrupted:
-            raise typer.Exit(INTERRUPTED)
-        if self.failed:
-            raise typer.Exit(1)
-
-
-def write_outputs(outputs: Iterable[Output], *, force: bool) -> Written:
-    """Make and write each requested file, atomically; after a failure the others are still written.
-
-    A file that has come to exist during the work is left alone, and the new one has a number in its name.
+    Each file is written atomically; after a failure the others are still written. A file that has come to
+    exist during the work is left alone, and the new one has a number in its name.
     """
-    written = Written()
+    wrote, failed, interrupted = list[Path](), list[str](), answer.interrupted
+    # Before anything is printed: the reader of a pipe may close it.
     for path, make in outputs:
         if path is None:
             continue
         try:
-            free = _write(path, make(), force)
+            wrote.append(_write(path, make(), force))
         except OSError as error:
-            written.failed.append(f"cannot write {path}: {str(error.strerror or error).lower()}")
+            failed.append(f"cannot write {path}: {str(error.strerror or error).lower()}")
         except KeyboardInterrupt:
-            written.failed.append(f"interrupted before {path} was written")
-            written.interrupted = True
-        else:
-            written.said.append(f"Wrote {free}")
-            if free != path:  # said whatever else is not: a program would read what is not its answer
-                note = f"Note: {path} has come to exist: {free} is written instead"
-                typer.echo(printable_line(note), err=True)
-    return written
+            failed.append(f"interrupted before {path} was written")
+            interrupted = True
+    if as_json:
+        typer.echo(answer.to_json(), nl=False)
+    elif not quiet:
+        show(answer)
+    for path in [] if quiet or as_json else wrote:
+        typer.echo(printable_line(f"Wrote {path}"))
+    for line in failed:
+        typer.echo(printable_line(f"{command}: {line}"), err=True)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if failed:
+        raise typer.Exit(1)
 
 
 def _write(path: Path, content: str | bytes, force: bool) -> Path:
     """Write a file; return its path, which is another one if that has come to be taken."""
-    # Names of files may hold what is no text; that is no reason to lose all.
+    # Surrogates, which stand for bytes of file names that are no text, are replaced.
     data = content.encode(errors="replace") if isinstance(content, str) else content
-    if not force:
-        return write_new(path, data)
-    write_atomically(_place(path), data)
-    return path
+    if force:
+        write_atomically(_place(path), data)
+        return path
+    free = write_new(path, data)
+    if free != path:  # printed also with --quiet: a program would read what is not its answer
+        note = f"Note: {path} has come to exist: {free} is written instead"
+        typer.echo(printable_line(note), err=True)
+    return free

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from swapwise.app.cli.checking.columns import Dataset, note_on_identifiers, read_dataset, without_missing
@@ -39,6 +40,14 @@ class Problem:
     offset: FloatArray | None = None
     #: Bounds on coefficients by column, as parameters of the estimator; none if there are none
     coefficients: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def y(self) -> Any:
+        """The target as the estimator takes it."""
+        y = self.dataset.y
+        if self.request.family is not Family.LOGISTIC:
+            return y.to_numpy(dtype=float)
+        return y.to_numpy() if y.dtype.kind in "biuf" else y.astype(str).to_numpy(dtype=object)
 
 
 def read_problem(request: Request, table: pd.DataFrame) -> Problem:

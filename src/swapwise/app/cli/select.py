@@ -36,7 +36,7 @@ from swapwise.app.cli.options import (
     limit,
     option,
 )
-from swapwise.app.cli.output import Output, check_outputs, check_page, write_outputs
+from swapwise.app.cli.output import Output, check_outputs, check_page, deliver
 from swapwise.app.cli.reading.rows import Dialect
 from swapwise.app.cli.request import DEMO, DEMO_TARGET, Request, request_of
 from swapwise.app.cli.show import show_selection
@@ -216,14 +216,13 @@ def select(
         check_outputs([report, json, save], inputs=[data, *request.limits.files], force=force)
         dialect = Dialect(separator, decimal, encoding)
         selection = _answer(request, dialect, proof_seconds, notes, quiet)
-        made: list[Output] = [(json, selection.to_json), (save, selection.to_bytes)]
-        # Before anything is printed: the reader of a pipe may close it.
-        written = write_outputs([*made, (report, selection.to_html)], force=force)
-        if printed:
-            typer.echo(selection.to_json(), nl=False)
-        elif not quiet:
-            show_selection(selection)
-        written.end("swapwise select", interrupted=selection.interrupted, quiet=quiet or printed)
+        outputs: list[Output] = [
+            (json, selection.to_json),
+            (save, selection.to_bytes),
+            (report, selection.to_html),
+        ]
+        messages = {"as_json": printed, "force": force, "quiet": quiet}
+        deliver("swapwise select", selection, outputs, show_selection, **messages)
 
 
 def _answer(

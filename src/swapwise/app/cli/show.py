@@ -57,12 +57,12 @@ def cell(text: str) -> Text:
 
 
 def show_selection(selection: Selection) -> None:
-    model, chosen = selection.model, selection.chosen
+    model, chosen, limits = selection.model, selection.chosen, selection.problem.request.limits
     noun = "features" if selection.dataset.variable_of is None else "columns"
     of_all = f"{len(chosen)} of {selection.dataset.X.shape[1]} {noun}"
-    say(f"{of_all} chosen to explain {selection.settings['target']}")
-    if selection.limits != Limits(size=selection.limits.size):
-        say(f"Allowed: {selection.limits.in_words()}")
+    say(f"{of_all} chosen to explain {selection.problem.request.target}")
+    if limits != Limits(size=limits.size):
+        say(f"Allowed: {limits.in_words()}")
     if hasattr(model, "size_"):
         tried = model.path_["size"]
         say(f"Size {model.size_}, of {tried.min()} to {tried.max()}, chosen by {selection.chosen_by}")
@@ -75,7 +75,7 @@ def show_selection(selection: Selection) -> None:
     several = selection.levels if len(selection.levels) > 1 else []
     intercept = _in_words(several, selection.intercept)
     fit = ", ".join(f"{name} {quality:.4f}" for name, quality in selection.fit_quality.items())
-    say(f"Intercept {intercept}; {fit} on {len(selection.y)} rows")
+    say(f"Intercept {intercept}; {fit} on {len(selection.dataset.y)} rows")
     if hasattr(model, "alpha_"):
         say(f"Dispersion alpha {model.alpha_:.4g}: counts have variance mean + alpha mean²")
     if selection.certificate is not None:

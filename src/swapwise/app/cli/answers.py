@@ -1,4 +1,4 @@
-"""What answers for programs have in common: the search, the proof, and numbers that JSON can say."""
+"""What the answers of ``swapwise select`` and ``graph`` share: proof, notes, and their JSON."""
 
 from __future__ import annotations
 
@@ -6,12 +6,31 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from swapwise.checks import unwarned
+from swapwise.search.result import Status
+
 if TYPE_CHECKING:
     from swapwise.certify.certificate import Certificate
     from swapwise.search.result import SearchResult
 
 
-def written(answer: dict[str, Any]) -> str:
+def proof_of(model: Any, data: dict[str, Any], seconds: float, progress: bool) -> Certificate | None:
+    """Certify a fitted model; return None if that, or the fit before, was interrupted."""
+    if model.result_.status is Status.INTERRUPTED:
+        return None
+    try:
+        with unwarned():  # warnings of certify are for those who write objectives
+            proof: Certificate = model.certify(**data, time_limit=seconds, progress=progress)
+    except KeyboardInterrupt:
+        return None
+    return proof
+
+
+def with_notes(settings: dict[str, str], notes: list[str]) -> dict[str, str]:
+    return settings | {"notes": "; ".join(notes)} if notes else settings
+
+
+def json_text(answer: dict[str, Any]) -> str:
     return json.dumps(finite(answer), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
