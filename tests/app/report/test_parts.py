@@ -12,7 +12,7 @@ from swapwise import SparseClassifier, SparseRegressor, SparseRegressorCV, Statu
 from swapwise.app.report.chosen_parts import Chosen
 from swapwise.app.report.data_parts import MOST_POINTS, data_parts
 from swapwise.app.report.fit_parts import path_parts
-from swapwise.app.report.proof_parts import certificate_parts, course_parts, proof_in_words
+from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, proof_in_words
 from swapwise.app.report.record import Move, moves_of
 from swapwise.app.report.search_parts import MOST_MOVES, moves_parts
 from swapwise.app.report.selection import selection_report
@@ -222,7 +222,7 @@ class TestParts:
         history = tuple(ProofEvent(0.1 * k, 0.6, 1.0 - 0.001 * k, "branching", k) for k in range(1, 201))
         numbers = {"value": 0.6, "upper_bound": 0.8, "resolution": 0.0, "history": history}
         proof = replace(model.certify(*data), **numbers, n_nodes=200, seconds=25.0)
-        (part,) = course_parts(proof, model.result_)
+        (part,) = proof_history_parts(proof, model.result_)
         between, bound, value = part.chart.series
         assert bound.x == [*(event.seconds for event in history), 25.0]
         assert bound.y == [*(event.upper_bound for event in history), 0.8]
@@ -242,14 +242,14 @@ class TestParts:
         assert rows[0] == ["0.1", "0.6", "0.999", "branching", "1"]
         assert rows[-1] == ["25", "0.6", "0.8", proof.kind, "200"]
 
-    def test_no_course_where_there_is_nothing_to_see(self, data, model):
+    def test_no_history_where_there_is_nothing_to_see(self, data, model):
         history = tuple(ProofEvent(0.1 * k, 0.6, 1.0 - 0.1 * k, "branching", k) for k in range(5))
         numbers = {"value": 0.6, "upper_bound": 0.8, "resolution": 0.0, "history": history}
         proof = replace(model.certify(*data), **numbers)
-        assert course_parts(proof, model.result_)
-        assert course_parts(None, model.result_) == []
-        assert course_parts(replace(proof, history=history[:4]), model.result_) == []
-        assert course_parts(replace(proof, upper_bound=np.inf, bounds={}), model.result_) == []
+        assert proof_history_parts(proof, model.result_)
+        assert proof_history_parts(None, model.result_) == []
+        assert proof_history_parts(replace(proof, history=history[:4]), model.result_) == []
+        assert proof_history_parts(replace(proof, upper_bound=np.inf, bounds={}), model.result_) == []
 
     def test_no_bound_and_no_proof(self, data, model):
         proof = replace(model.certify(*data), upper_bound=np.inf)

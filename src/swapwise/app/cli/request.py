@@ -107,7 +107,9 @@ def request_of(options: Mapping[str, Any]) -> Request:
         raise typer.BadParameter("give --offset or --exposure, whose logarithm is the offset, not both")
     limits = Limits(**{field.name: options[field.name] for field in fields(Limits)})
     limits.check()
-    _check_search(options["method"], options["ridge"])
+    check_method(options["method"])
+    if options["ridge"] is not None and not 0 <= options["ridge"] < math.inf:
+        raise BadInput(f"--ridge must be a number of at least 0, got {options['ridge']:g}")
     follows_path = options["path"] is not None or options["choose"] is not None
     if follows_path and limits.in_all[1] is not None:
         other = "--size" if limits.exactly is None else "--exactly"
@@ -124,13 +126,6 @@ def request_of(options: Mapping[str, Any]) -> Request:
         choose=(options["choose"] or Choice.CV) if follows_path else None,
         **{name: options[name] for name in plain},
     )
-
-
-def _check_search(method: str, ridge: float | None) -> None:
-    """Refuse wrong values in terms of the options, not of the library's parameters."""
-    check_method(method)
-    if ridge is not None and not 0 <= ridge < math.inf:
-        raise BadInput(f"--ridge must be a number of at least 0, got {ridge:g}")
 
 
 def _listed(names: list[str]) -> str:

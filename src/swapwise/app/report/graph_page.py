@@ -21,7 +21,7 @@ from swapwise.app.report.parts import (
     shown_name,
     training_frame,
 )
-from swapwise.app.report.proof_parts import certificate_parts, course_parts, proof_in_words
+from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, proof_in_words
 from swapwise.app.report.search_parts import moves_parts, notice_of, search_in_words
 from swapwise.app.report.stability_parts import draws_of, dropping_parts, stability_parts
 from swapwise.certify.certificate import Certificate
@@ -68,7 +68,7 @@ def graph_report(
         *stability_parts(bootstrap, draws, names, words),
         *dropping_parts(case_dropping),
         *_proven(model, certificate),
-        *course_parts(certificate, result),
+        *proof_history_parts(certificate, result),
         *([] if X is None else missing_parts(X, names)),
         degrees_part(weights, names, field, model.limits_.tolist()),
         *moves_parts(result, edges.__getitem__),

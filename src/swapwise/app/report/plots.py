@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from swapwise.app.report.course import course_of
 from swapwise.app.report.fit_parts import path_chart
 from swapwise.app.report.graph_parts import edges_chart
 from swapwise.app.report.graph_path import edge_path
-from swapwise.app.report.proof_parts import course_chart
+from swapwise.app.report.proof_history import proof_history_chart
 from swapwise.app.report.record import begins_empty, moves_of, without_moves
 from swapwise.app.report.search_parts import moves_chart, no_moves_chart
 from swapwise.app.report.support_chart import Support
@@ -253,4 +252,4 @@ def plot_proof(certificate: Any, ax: Axes | None = None) -> Axes:
     proof = certificate.certificate if isinstance(certificate, SearchResult) else certificate
     if not isinstance(proof, Certificate):
         raise TypeError(f"certificate must be a Certificate or a result that has one, got {certificate!r}")
-    return draw(course_chart(course_of(proof)), axes_or_new(ax))
+    return draw(proof_history_chart(proof), axes_or_new(ax))

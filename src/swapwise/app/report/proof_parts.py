@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from swapwise.app.report.course import Course, course_of
 from swapwise.app.report.parts import Part, as_table
+from swapwise.app.report.proof_history import gap_in_words, proof_events, proof_history_chart
 from swapwise.certify.certificate import Certificate, told_apart
 from swapwise.certify.history import ProofEvent
-from swapwise.charts.chart import COLOURS, FOUND, GREY, PROVEN, Axis, Band, Bars, Chart, Curve, Rule, Series
+from swapwise.charts.chart import COLOURS, FOUND, Axis, Bars, Chart
 from swapwise.search.result import SearchResult
 
 # On a bar that begins at 0, what is open is too small to be read if the value has more than this share.
@@ -19,7 +19,7 @@ _TOO_CLOSE = 0.8
 # Rows of the table about how it was proven; the chart has all.
 _MOST_ROWS = 30
 
-# A proof of fewer steps has no course to be shown.
+# The history of a proof of fewer steps is not shown.
 _FEWEST_STEPS = 5
 
 _ABOUT = "This is about these data and this criterion; it says nothing about new data."
@@ -48,7 +48,7 @@ def certificate_parts(certificate: Certificate | None, result: SearchResult) -> 
     return [Part("certificate", title, words, _bar(proven), _table(proven))]
 
 
-def course_parts(certificate: Certificate | None, result: SearchResult) -> list[Part]:
+def proof_history_parts(certificate: Certificate | None, result: SearchResult) -> list[Part]:
     """Return value and bound over the time that the proof took, if there was more than one step."""
     proven = _proof_of(certificate, result)
     if proven is None or proven.trivial:
@@ -56,18 +56,17 @@ def course_parts(certificate: Certificate | None, result: SearchResult) -> list[
     steps = {(event.value, event.upper_bound) for event in proven.history if event.kind != "all"}
     if len(steps) < _FEWEST_STEPS:
         return []
-    course = course_of(proven)
     looked_at = f", with {proven.n_nodes} part{'s' * (proven.n_nodes > 1)} of the problem looked at"
     words = (
         f"The optimum lies between the lines. The proof ended after {proven.seconds:.3g} seconds"
-        f"{looked_at if proven.n_nodes else ''}: {course.words}."
+        f"{looked_at if proven.n_nodes else ''}: {gap_in_words(proven)}."
     )
     rows = [
         [f"{at.seconds:.3g}", f"{at.value:.6g}", f"{at.upper_bound:.6g}", at.kind, str(at.n_nodes)]
-        for at in _few(course.events)
+        for at in _few(proof_events(proven))
     ]
     below = as_table(["seconds", "best value", "upper bound", "proven by", "parts looked at"], rows)
-    return [Part("proof", "How it was proven", words, course_chart(course), below)]
+    return [Part("proof", "How it was proven", words, proof_history_chart(proven), below)]
 
 
 def _few(events: Sequence[ProofEvent]) -> Sequence[ProofEvent]:
@@ -75,25 +74,6 @@ def _few(events: Sequence[ProofEvent]) -> Sequence[ProofEvent]:
     if len(events) <= _MOST_ROWS:
         return events
     return [events[round(place * (len(events) - 1) / (_MOST_ROWS - 1))] for place in range(_MOST_ROWS)]
-
-
-def course_chart(course: Course) -> Chart:
-    """Return the best value and the bound in steps, since each holds until something better is known."""
-    hover = [
-        f"{event.seconds:.3g} s: value {event.value:.6g}, bound {event.upper_bound:.6g}"
-        f"{f' by {event.kind}' * bool(event.kind)}\n{event.n_nodes} parts looked at"
-        for event in course.events
-    ]
-    series: list[Series] = [Band(course.seconds, course.values, course.bounds, "", PROVEN, steps=True)]
-    if not np.isnan(course.bounds[-1]):
-        series.append(
-            Curve(course.seconds, course.bounds, course.bound_label, PROVEN, hover=hover, steps=True)
-        )
-    series.append(Curve(course.seconds, course.values, "best value so far", FOUND, hover=hover, steps=True))
-    if course.answer is not None:
-        series.append(Rule(course.answer, "value of the answer", GREY, "dot"))
-    across = Axis("time", "seconds", log=course.is_logarithmic, limits=course.across)
-    return Chart(across, Axis("value of the objective", limits=course.upwards), tuple(series), course.words)
 
 
 def _proof_of(certificate: Certificate | None, result: SearchResult) -> Certificate | None:

@@ -18,7 +18,7 @@ from swapwise.app.report.parts import (
     shown_name,
     training_frame,
 )
-from swapwise.app.report.proof_parts import certificate_parts, course_parts, proof_in_words
+from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, proof_in_words
 from swapwise.app.report.search_parts import moves_parts, notice_of, search_in_words
 from swapwise.certify.certificate import Certificate
 from swapwise.checks import as_weights
@@ -64,13 +64,16 @@ def selection_report(
     facts = {
         **scores_of(model, *data, where),
         "proof": proof_in_words(certificate, result, "select"),
-        **_time(seconds, result.seconds),
+        # The search takes less time than the whole of a fit.
+        "time of the search" if seconds is None else "time": seconds_in_words(
+            result.seconds if seconds is None else seconds
+        ),
     }
     parts = [
         chosen.part(facts),
         *path_parts(model),
         *certificate_parts(certificate, result),
-        *course_parts(certificate, result),
+        *proof_history_parts(certificate, result),
         *(data_parts(model, *data, where) if known else []),
         *(chosen.correlation_parts(X, weight) if X is not None else []),
         *moves_parts(result, lambda element: shown_name(labels[element])),
@@ -80,12 +83,6 @@ def selection_report(
     about = f"{count}, chosen from {model.n_samples_fit_} samples"
     title = f"{TITLE} to explain {shown_name(asked['target'])}" if asked and "target" in asked else TITLE
     return page_of(title, f"{about} by swapwise.", parts, notice_of(result, certificate))
-
-
-def _time(seconds: float | None, of_search: float) -> dict[str, str | None]:
-    if seconds is None:
-        return {"time of the search": seconds_in_words(of_search)}
-    return {"time": seconds_in_words(seconds)}
 
 
 def _check(model: Any, groups: Any) -> None:
