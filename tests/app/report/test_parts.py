@@ -13,7 +13,7 @@ from swapwise.app.report.chosen_parts import Chosen
 from swapwise.app.report.data_parts import MOST_POINTS, data_parts
 from swapwise.app.report.fit_parts import path_parts
 from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, proof_in_words
-from swapwise.app.report.record import Move, moves_of
+from swapwise.app.report.search_history import RecordedMove, moves_of
 from swapwise.app.report.search_parts import MOST_MOVES, moves_parts
 from swapwise.app.report.selection import selection_report
 from swapwise.charts.chart import Axis, Bars, Chart, Curve
@@ -157,7 +157,7 @@ class TestParts:
         assert len(part.html()) < 250_000
 
     def test_a_move_of_very_many_elements_names_some(self):
-        move = Move(1, "added", "modular", tuple(range(5000)), (), 1.0, 1.0)
+        move = RecordedMove(1, "added", "modular", tuple(range(5000)), (), 1.0, 1.0)
         assert move.words(str).endswith("10, 11 and 4988 more")
 
     def test_moves_of_groups_bear_their_names(self, data):

@@ -14,8 +14,7 @@ from swapwise.app.report.fit_parts import path_chart
 from swapwise.app.report.graph_parts import edges_chart
 from swapwise.app.report.graph_path import edge_path
 from swapwise.app.report.proof_history import proof_history_chart
-from swapwise.app.report.record import begins_empty, moves_of, without_moves
-from swapwise.app.report.search_parts import moves_chart, no_moves_chart
+from swapwise.app.report.search_history import moves_chart, moves_of, no_moves_chart, without_moves
 from swapwise.app.report.support_chart import Support
 from swapwise.certify.certificate import Certificate
 from swapwise.charts.axes import axes_or_new, drawn_model
@@ -213,7 +212,7 @@ def plot_history(result: Any, ax: Axes | None = None) -> Axes:
         label = "trivial upper bound" if proof.trivial else "proven upper bound"
         bounds = [Rule(proof.upper_bound, label, PROVEN)]
     if found.history:
-        return draw(moves_chart(moves_of(found), begins_empty(found), rules=bounds), axes)
+        return draw(moves_chart(moves_of(found), rules=bounds), axes)
     chart = no_moves_chart(found)
     draw(replace(chart, series=(*chart.series, *bounds)), axes)
     axes.annotate(without_moves(found), (0, found.value), (0, 6), textcoords="offset points", ha="center")

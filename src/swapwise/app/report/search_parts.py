@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from swapwise.app.report.parts import Part, as_table
-from swapwise.app.report.record import LEAPS, Move, begins_empty, moves_of, series_of, without_moves
+from swapwise.app.report.search_history import RecordedMove, moves_chart, moves_of, without_moves
 from swapwise.certify.certificate import Certificate
-from swapwise.charts.chart import COLOURS, FOUND, GREY, Axis, Chart, Curve, Marker, Rule, Series
 from swapwise.charts.document import table
 from swapwise.search.result import SearchResult, Status
 
@@ -15,16 +14,6 @@ from swapwise.search.result import SearchResult, Status
 MOST_MOVES = 500
 
 _TITLE = "Moves of the search"
-
-# By kind of move; colours tell strategies apart.
-_MARKER_OF: dict[str, Marker] = {
-    "added": "circle",
-    "exchanged": "diamond",
-    "dropped": "triangle-down",
-    "perturbation": "x",
-    "restart": "star",
-    "backward": "triangle-left",
-}
 
 _ENDED = {
     Status.LOCAL_OPTIMUM: "at a local optimum, where no allowed move improves the value",
@@ -80,17 +69,17 @@ def moves_parts(result: SearchResult, name_of: Callable[[int], str]) -> list[Par
         )
     if "backward" in kinds:
         words.append("At a backward step it took an element back: the value falls, and rises again.")
-    if not begins_empty(result):
+    if moves[0].gain is None:
         words.append("It began with a given set, whose value is not recorded.")
     shown = _shown(moves)
     if len(shown) < len(moves):
         words.append(f"{len(shown)} of the moves are shown here; result_.to_frame() in Python has all.")
     below = _strategies(result) + _table(shown, name_of)
-    chart = moves_chart(shown, begins_empty(result), name_of)
+    chart = moves_chart(shown, name_of)
     return [Part("moves", _TITLE, " ".join(words), chart, below)]
 
 
-def _shown(moves: Sequence[Move]) -> list[Move]:
+def _shown(moves: Sequence[RecordedMove]) -> list[RecordedMove]:
     """Return the moves that a page has room for, the first and the last among them."""
     if len(moves) <= MOST_MOVES:
         return list(moves)
@@ -109,7 +98,7 @@ def _strategies(result: SearchResult) -> str:
     return table(["strategy", "moves", "value reached", "seconds"], rows, "numbers")
 
 
-def _table(moves: Sequence[Move], name_of: Callable[[int], str]) -> str:
+def _table(moves: Sequence[RecordedMove], name_of: Callable[[int], str]) -> str:
     several = len({move.strategy for move in moves}) > 1
     rows = []
     for move in moves:
@@ -118,56 +107,3 @@ def _table(moves: Sequence[Move], name_of: Callable[[int], str]) -> str:
         rows.append([str(move.number), move.words(name_of), *by, gain, f"{move.value:.6g}"])
     head = ["move", "what", *(["by"] if several else []), "gain", "value"]
     return as_table(head, rows, "numbers named", "The moves as a table")
-
-
-def moves_chart(
-    moves: Sequence[Move],
-    from_empty: bool,
-    name_of: Callable[[int], str] = str,
-    rules: Sequence[Rule] = (),
-) -> Chart:
-    """Return the value over the moves: a line, dotted where it leads to a leap, and a mark per move."""
-    series: list[Series] = [*_lines(moves, from_empty)]
-    for rank, some in enumerate(series_of(moves)):
-        series.append(
-            Curve(
-                [float(move.number) for move in some.moves],
-                [move.value for move in some.moves],
-                some.label,
-                GREY if some.kind in LEAPS else COLOURS[rank % len(COLOURS)],
-                dash=None,
-                marker=_MARKER_OF[some.kind],
-                size=12 if some.kind in LEAPS else 8,
-                hover=[_hover(move, name_of) for move in some.moves],
-            )
-        )
-    return Chart(Axis("move", integers=True), Axis("value of the objective"), (*series, *rules))
-
-
-def no_moves_chart(result: SearchResult) -> Chart:
-    value = float(result.value)
-    mark = Curve([0.0], [value], "", FOUND, dash=None, marker="circle", hover=[without_moves(result)])
-    return Chart(
-        Axis("move", integers=True), Axis("value of the objective"), (Rule(value, dash="solid"), mark)
-    )
-
-
-def _lines(moves: Sequence[Move], from_empty: bool) -> list[Curve]:
-    """Return the line over the moves, and the dotted ones that lead to leaps."""
-    gap = float("nan"), float("nan")
-    solid: list[tuple[float, float]] = [(0.0, 0.0)] if from_empty else []
-    dotted: list[tuple[float, float]] = []
-    for move in moves:
-        here = float(move.number), move.value
-        if move.is_leap:
-            dotted += [*solid[-1:], here, gap]
-            solid.append(gap)
-        solid.append(here)
-    solid_line = Curve([x for x, _ in solid], [y for _, y in solid], colour=GREY, width=1.5)
-    dotted_line = Curve([x for x, _ in dotted], [y for _, y in dotted], colour=GREY, width=1.5, dash="dot")
-    return [solid_line, dotted_line] if dotted else [solid_line]
-
-
-def _hover(move: Move, name_of: Callable[[int], str]) -> str:
-    gain = "" if move.gain is None else f"gain {move.gain:.4g}, "
-    return f"move {move.number}: {move.words(name_of)}\n{gain}value {move.value:.6g}"
