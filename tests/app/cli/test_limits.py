@@ -1,4 +1,4 @@
-"""Limits of ``swapwise select``: the choice is the best that meets them; what cannot be is told."""
+"""Limits of ``swapwise select``: the choice is the best that meets them; impossible ones are refused."""
 
 import json
 from itertools import combinations

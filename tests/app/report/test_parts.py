@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from swapwise import SparseClassifier, SparseRegressor, SparseRegressorCV, Status, exact, maximize
-from swapwise.app.report.chosen_parts import Chosen
+from swapwise.app.report.chosen_parts import ChosenFeatures
 from swapwise.app.report.data_parts import MOST_POINTS, data_parts
 from swapwise.app.report.fit_parts import path_parts
 from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, proof_in_words
@@ -339,7 +339,7 @@ class TestParts:
         X["x4"] = X["x2"] + 0.1 * X["x4"]
         y = X @ np.arange(1.0, 32.0)
         (few,), (many,) = (
-            Chosen(SparseRegressor(k).fit(X, y), list(X), None).correlation_parts(X) for k in (30, 31)
+            ChosenFeatures(SparseRegressor(k).fit(X, y), list(X), None).correlation_parts(X) for k in (30, 31)
         )
         rows = cells_of(few.below)
         assert [len(row) for row in rows] == [31] * 30

@@ -16,7 +16,7 @@ from swapwise import (
     SparseRegressor,
     SparseRegressorCV,
 )
-from swapwise.app.report.chosen_parts import MOST_CLASSES, MOST_DRAWN, Chosen
+from swapwise.app.report.chosen_parts import MOST_CLASSES, MOST_DRAWN, ChosenFeatures
 from swapwise.app.report.parts import significant
 from swapwise.app.report.selection import selection_report
 from swapwise.charts.svg import in_lines
@@ -172,7 +172,7 @@ class TestContent:
         rng = np.random.default_rng(0)
         X = pd.DataFrame(rng.standard_normal((80, 9))).add_prefix("x")
         model = SparseRegressor(9).fit(X, X @ np.arange(9.0, 0.0, -1.0))
-        bars = Chosen(model, list(X), [f"g{n}" for n in range(9)]).part({}).chart.series
+        bars = ChosenFeatures(model, list(X), [f"g{n}" for n in range(9)]).part({}).chart.series
         assert len({bar.colour for bar in bars}) == 7
         assert [bar.colour for bar in bars[6:]] == [bars[6].colour] * 3
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from swapwise.app.cli.checking.columns import Dataset, names_among
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.ground import Ground
+from swapwise.app.cli.ground import GroundSet
 from swapwise.app.cli.grouping import by_pattern, by_prefix
 from swapwise.app.cli.limit_files import read_costs, read_groups
-from swapwise.app.cli.limits import DEFAULT_SIZE, Heredity, Limits
+from swapwise.app.cli.limits import DEFAULT_SIZE, Heredity, LimitOptions
 from swapwise.app.cli.messages import quoted
 from swapwise.app.cli.products import parents_of
 from swapwise.checks import some_of, warn
@@ -29,13 +29,13 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Feasible:
+class ResolvedLimits:
     """Limits with the default size, their constraint, and the groups that it is on."""
 
-    limits: Limits
+    limits: LimitOptions
     #: None for no limit, which is for paths over sizes only
     constraint: Constraint | None
-    ground: Ground
+    ground: GroundSet
     #: The group of every element, if limits are on groups
     group_of: dict[str, str] | None
     #: The elements that are chosen in any case, with all that they need
@@ -45,7 +45,7 @@ class Feasible:
     def n_needed(self) -> int:
         """The number of elements that meet all lower limits, with those forced in.
 
-        >>> feasible_sets(Limits(at_least=2), Ground.of(["a", "b", "c"])).n_needed
+        >>> feasible_sets(LimitOptions(at_least=2), GroundSet.of(["a", "b", "c"])).n_needed
         2
         """
         if self.constraint is None:
@@ -56,14 +56,14 @@ class Feasible:
 
 
 def feasible_sets(
-    limits: Limits, ground: Ground, dataset: Dataset | None = None, *, path: bool = False
-) -> Feasible:
+    limits: LimitOptions, ground: GroundSet, dataset: Dataset | None = None, *, path: bool = False
+) -> ResolvedLimits:
     """Return the constraint of the limits, or say why no choice meets all of them.
 
     Correlations are those in the ``dataset``. A ``path`` over sizes needs no size.
 
-    >>> rooms = Ground.of(["roof_1", "roof_2", "hall_1"])
-    >>> feasible_sets(Limits(at_least=2, exactly=3), rooms).constraint
+    >>> rooms = GroundSet.of(["roof_1", "roof_2", "hall_1"])
+    >>> feasible_sets(LimitOptions(at_least=2, exactly=3), rooms).constraint
     Uniform(n=3, k=3, at_least=3)
     """
     group_of = _groups(limits, ground) if limits.has_groups else None
@@ -84,10 +84,10 @@ def feasible_sets(
     forced = ground.forced
     if constraint is not None and forced:
         forced = _with_needed(constraint, limits, ground)
-    return Feasible(limits, constraint, ground, group_of, forced)
+    return ResolvedLimits(limits, constraint, ground, group_of, forced)
 
 
-def _require_size(limits: Limits, ground: Ground) -> None:
+def _require_size(limits: LimitOptions, ground: GroundSet) -> None:
     n, n_forced = len(ground.elements), len(ground.forced)
     least, most = limits.in_all
     option = "--size" if limits.exactly is None else "--exactly"
@@ -105,7 +105,7 @@ def _require_size(limits: Limits, ground: Ground) -> None:
 # -- groups -----------------------------------------------------------------------------------------
 
 
-def _groups(limits: Limits, ground: Ground) -> dict[str, str]:
+def _groups(limits: LimitOptions, ground: GroundSet) -> dict[str, str]:
     if limits.groups is not None:
         group_of = read_groups(limits.groups, ground.features, ground.left_out)
     elif limits.groups_from_prefix is not None:
@@ -115,7 +115,7 @@ def _groups(limits: Limits, ground: Ground) -> dict[str, str]:
     return ground.by_element(group_of)
 
 
-def _limits_on_groups(limits: Limits, ground: Ground, group_of: dict[str, str]) -> list[Constraint]:
+def _limits_on_groups(limits: LimitOptions, ground: GroundSet, group_of: dict[str, str]) -> list[Constraint]:
     from swapwise.constraints.few_groups import FewGroups
     from swapwise.constraints.partition import Partition
 
@@ -137,7 +137,7 @@ def _limits_on_groups(limits: Limits, ground: Ground, group_of: dict[str, str]) 
     return [Partition(group_of, most or len(group_of), limits.at_least, limits.in_all[1])]
 
 
-def _require_enough(limits: Limits, group_of: dict[str, str]) -> None:
+def _require_enough(limits: LimitOptions, group_of: dict[str, str]) -> None:
     """Refuse a lower limit above the size of a group, or above the limit on all groups together."""
     sizes, least = Counter(group_of.values()), limits.at_least or 0
     small = [f"{group!r} ({count})" for group, count in sizes.items() if count < least]
@@ -155,7 +155,7 @@ def _require_enough(limits: Limits, group_of: dict[str, str]) -> None:
         )
 
 
-def _other_groups(limits: Limits, ground: Ground) -> Constraint:
+def _other_groups(limits: LimitOptions, ground: GroundSet) -> Constraint:
     from swapwise.constraints.partition import Partition
 
     assert limits.and_groups is not None
@@ -178,7 +178,7 @@ def _require_room(forced: Sequence[str], group_of: Mapping[str, str], most: int,
 # -- pairs ------------------------------------------------------------------------------------------
 
 
-def _conflicts(limits: Limits, ground: Ground, dataset: Dataset | None) -> list[Constraint]:
+def _conflicts(limits: LimitOptions, ground: GroundSet, dataset: Dataset | None) -> list[Constraint]:
     from swapwise.constraints.conflicts import Conflicts
 
     why: dict[Pair, str] = {}
@@ -219,7 +219,7 @@ def _correlated(dataset: Dataset, above: float) -> list[Pair]:
 # -- costs ------------------------------------------------------------------------------------------
 
 
-def _budget(limits: Limits, ground: Ground, group_of: dict[str, str] | None) -> Knapsack:
+def _budget(limits: LimitOptions, ground: GroundSet, group_of: dict[str, str] | None) -> Knapsack:
     from swapwise.constraints.knapsack import Knapsack
 
     assert limits.costs is not None
@@ -245,7 +245,7 @@ def _require_paid(what: str, cost: float, budget: float) -> None:
 
 
 def _require_paid_lower_limits(
-    limits: Limits, group_of: dict[str, str] | None, cost_of: dict[str, float]
+    limits: LimitOptions, group_of: dict[str, str] | None, cost_of: dict[str, float]
 ) -> None:
     """Refuse lower limits that even the cheapest features cannot meet within the budget."""
     assert limits.budget is not None
@@ -266,7 +266,7 @@ def _require_paid_lower_limits(
 # -- products ---------------------------------------------------------------------------------------
 
 
-def _hierarchy(limits: Limits, ground: Ground) -> Hierarchy:
+def _hierarchy(limits: LimitOptions, ground: GroundSet) -> Hierarchy:
     from swapwise.constraints.hierarchy import Hierarchy
 
     assert limits.hierarchy is not None
@@ -283,7 +283,7 @@ def _hierarchy(limits: Limits, ground: Ground) -> Hierarchy:
 # -- all of them ------------------------------------------------------------------------------------
 
 
-def _joined(parts: list[Constraint], limits: Limits, ground: Ground) -> Constraint | None:
+def _joined(parts: list[Constraint], limits: LimitOptions, ground: GroundSet) -> Constraint | None:
     """Return one constraint for all limits, with that on the number in all."""
     from swapwise.constraints.intersection import Intersection
     from swapwise.constraints.uniform import Uniform
@@ -305,7 +305,7 @@ def _joined(parts: list[Constraint], limits: Limits, ground: Ground) -> Constrai
         raise BadInput(f"no choice meets all limits: {limits.in_words()}") from None
 
 
-def _with_needed(constraint: Constraint, limits: Limits, ground: Ground) -> list[str]:
+def _with_needed(constraint: Constraint, limits: LimitOptions, ground: GroundSet) -> list[str]:
     """Return the forced elements and those that they need, if some choice that meets all limits has them."""
     elements, named = ground.elements, quoted(ground.forced)
     needed = constraint.required(ground.places(ground.forced))

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from swapwise.app.cli.graph_answer import GraphAnswer
-    from swapwise.app.cli.graph_table import Rows
+    from swapwise.app.cli.graph_table import GraphTable
 
 # The data of --demo, and the name of one of its columns, which is too long for a picture.
 DEMO, DILUTED = "178 wines and 13 of their chemical properties (scikit-learn)", "od280/od315_of_diluted_wines"
@@ -61,7 +61,7 @@ MANY_EDGES = 100
 SECONDS_WORTH_WORKERS = 10.0
 
 
-class Criterion(StrEnum):
+class EdgeCriterion(StrEnum):
     """What chooses the number of edges."""
 
     EBIC = "ebic"
@@ -92,13 +92,13 @@ def graph(
         ),
     ] = None,
     criterion: Annotated[
-        Criterion,
+        EdgeCriterion,
         typer.Option(
             help="How to choose the number of edges; none: as many as the limits allow.",
             case_sensitive=False,
             rich_help_panel=SEARCH,
         ),
-    ] = Criterion.EBIC,
+    ] = EdgeCriterion.EBIC,
     gamma: Annotated[
         float | None,
         option(help="The γ of EBIC; larger values give fewer edges.", metavar="NUMBER", panel=SEARCH),
@@ -177,9 +177,9 @@ def _check(options: dict[str, Any]) -> None:
         if options[name] is not None and not options[name] >= 0:
             raise BadInput(f"--{name} must be at least 0, got {options[name]:g}")
     criterion = options["criterion"]
-    if options["gamma"] is not None and criterion is not Criterion.EBIC:
+    if options["gamma"] is not None and criterion is not EdgeCriterion.EBIC:
         raise BadInput(f"--gamma is for --criterion ebic, got --criterion {criterion.value}")
-    if criterion is Criterion.NONE and options["max_degree"] is None and options["max_edges"] is None:
+    if criterion is EdgeCriterion.NONE and options["max_degree"] is None and options["max_edges"] is None:
         raise BadInput(
             "--criterion none takes as many edges as limits allow: give --max-degree or --max-edges"
         )
@@ -200,11 +200,11 @@ def _answer(options: dict[str, Any], notes: list[str]) -> GraphAnswer:
 
     from swapwise.app.cli.answers import proof_of
     from swapwise.app.cli.graph_answer import GraphAnswer
-    from swapwise.app.cli.graph_table import read_rows
+    from swapwise.app.cli.graph_table import read_graph_table
     from swapwise.app.cli.reading.tables import read_table
 
     dialect = Dialect(options["separator"], options["decimal"], options["encoding"])
-    rows = read_rows(
+    rows = read_graph_table(
         _demo_table() if options["demo"] else read_table(options["data"], dialect),
         counts=options["counts"],
         force_out=options["force_out"] or [],
@@ -240,7 +240,7 @@ def _demo_table() -> pd.DataFrame:
     return table.rename(columns={DILUTED: "od280_od315"})
 
 
-def _warn_of_rows(options: dict[str, Any], rows: Rows) -> None:
+def _warn_of_rows(options: dict[str, Any], rows: GraphTable) -> None:
     """Warn of too few rows, of a limit that is none, and of columns that number the rows."""
     from swapwise.app.cli.checking.columns import note_on_identifiers
     from swapwise.app.cli.checking.targets import require_rows_for_folds
@@ -248,14 +248,14 @@ def _warn_of_rows(options: dict[str, Any], rows: Rows) -> None:
     (n_rows, n_columns), most, criterion = rows.table.shape, options["max_degree"], options["criterion"]
     if most is not None and most >= n_columns:
         warn(f"--max-degree is {most}, but a column has only {n_columns - 1} others: no limit")
-    if criterion is Criterion.CV:
+    if criterion is EdgeCriterion.CV:
         require_rows_for_folds(n_rows)
-    if criterion is Criterion.NONE and n_rows < n_columns:  # criteria warn by themselves
+    if criterion is EdgeCriterion.NONE and n_rows < n_columns:  # criteria warn by themselves
         warn(f"the table has {n_rows} rows for {n_columns} columns: a graph of so few is hardly reliable")
     note_on_identifiers(rows.table)
 
 
-def _estimator(options: dict[str, Any], rows: Rows, progress: bool) -> Any:
+def _estimator(options: dict[str, Any], rows: GraphTable, progress: bool) -> Any:
     import swapwise
 
     name = {"ising": "IsingGraph", "gaussian": "GaussianGraph", "mixed": "MixedGraph"}[rows.model.value]
@@ -265,14 +265,14 @@ def _estimator(options: dict[str, Any], rows: Rows, progress: bool) -> Any:
         parameters["correlation"] = rows.correlation.value
     if rows.model is GraphModel.MIXED:
         parameters["families"] = rows.families()
-    if options["criterion"] is Criterion.NONE:
+    if options["criterion"] is EdgeCriterion.NONE:
         return getattr(swapwise, name)(options["max_degree"], **parameters)
     parameters["criterion"] = options["criterion"].value
     parameters |= {} if options["gamma"] is None else {"gamma": options["gamma"]}
     return getattr(swapwise, f"{name}CV")(options["max_degree"], **parameters)
 
 
-def _bootstrap(model: Any, rows: Rows, options: dict[str, Any], progress: bool, seconds: float) -> Any:
+def _bootstrap(model: Any, rows: GraphTable, options: dict[str, Any], progress: bool, seconds: float) -> Any:
     """Learn the graph from resampled tables; None if that, or the fit before, was interrupted."""
     from swapwise.graphs.stability.bootstrap import bootstrap_graph
     from swapwise.search.result import Status
@@ -288,7 +288,7 @@ def _bootstrap(model: Any, rows: Rows, options: dict[str, Any], progress: bool, 
         return None
 
 
-def _in_words(options: dict[str, Any], rows: Rows) -> dict[str, Any]:
+def _in_words(options: dict[str, Any], rows: GraphTable) -> dict[str, Any]:
     """Return the options as the page and the JSON show them."""
     words = {
         "data": DEMO if options["demo"] else str(options["data"]),

@@ -12,7 +12,7 @@ from swapwise.app.cli.answers import json_text, proof_in_json, search_in_json, w
 from swapwise.search.result import Status
 
 if TYPE_CHECKING:
-    from swapwise.app.cli.graph_table import Rows
+    from swapwise.app.cli.graph_table import GraphTable
     from swapwise.certify.certificate import Certificate
     from swapwise.graphs.stability.bootstrap import GraphBootstrap
 
@@ -31,7 +31,7 @@ class GraphAnswer:
     """A learnt graph, its data, and what is known of it."""
 
     model: Any
-    rows: Rows
+    rows: GraphTable
     settings: dict[str, Any]
     seconds: float
     certificate: Certificate | None

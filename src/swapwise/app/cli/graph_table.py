@@ -45,7 +45,7 @@ MOST_COLUMNS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class GraphTable:
     """The variables, the model that fits them, and the count or weight of each row, if that is known."""
 
     table: pd.DataFrame
@@ -84,7 +84,7 @@ class Rows:
         )
 
 
-def read_rows(
+def read_graph_table(
     table: pd.DataFrame,
     counts: str | None,
     force_out: list[str],
@@ -92,7 +92,7 @@ def read_rows(
     model: GraphModel,
     correlation: Correlation | None,
     poisson: list[str],
-) -> Rows:
+) -> GraphTable:
     """Return a table as the data of a graph, or say what is in the way."""
     left_out = names_among(force_out, table.columns)
     require_columns(left_out, table, "--force-out")
@@ -137,7 +137,7 @@ def _as_data(
     model: GraphModel,
     correlation: Correlation | None,
     poisson: list[str],
-) -> Rows:
+) -> GraphTable:
     """Choose the model that fits the columns, and convert them for it."""
     if poisson and (correlation is not None or model not in (GraphModel.AUTO, GraphModel.MIXED)):
         other = f"--model {model.value}" if correlation is None else f"--correlation {correlation.value}"
@@ -148,12 +148,12 @@ def _as_data(
         model = GraphModel.GAUSSIAN if correlation is not None else model_of(table.drop(columns=poisson))
         model = GraphModel.MIXED if poisson else model
     if model is GraphModel.ISING:
-        return Rows(as_yes_or_no(table), seen)
+        return GraphTable(as_yes_or_no(table), seen)
     if model is GraphModel.GAUSSIAN:
-        return Rows(as_numbers(table), seen, model, correlation or Correlation.PEARSON)
+        return GraphTable(as_numbers(table), seen, model, correlation or Correlation.PEARSON)
     binary = [name for name in table.columns if name not in poisson and _is_binary(table[name])]
     parts = [as_yes_or_no(table[binary]), as_numbers(table.drop(columns=binary))]
-    return Rows(pd.concat(parts, axis=1)[list(table.columns)], seen, model, poisson=tuple(poisson))
+    return GraphTable(pd.concat(parts, axis=1)[list(table.columns)], seen, model, poisson=tuple(poisson))
 
 
 def model_of(table: pd.DataFrame) -> GraphModel:

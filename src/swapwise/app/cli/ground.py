@@ -15,7 +15,7 @@ from swapwise.checks import IndexArray, warn
 
 
 @dataclass(frozen=True)
-class Ground:
+class GroundSet:
     """The elements of a selection: features, or whole groups of features."""
 
     #: The element that each feature is, or is a part of
@@ -26,7 +26,9 @@ class Ground:
     forced_features: Sequence[str] = ()
 
     @classmethod
-    def of(cls, features: Sequence[str], left_out: Sequence[str] = (), forced: Sequence[str] = ()) -> Ground:
+    def of(
+        cls, features: Sequence[str], left_out: Sequence[str] = (), forced: Sequence[str] = ()
+    ) -> GroundSet:
         return cls({name: name for name in features}, left_out, forced)
 
     @property
@@ -58,13 +60,13 @@ class Ground:
         return found
 
 
-def read_ground(
+def read_ground_set(
     dataset: Dataset, whole_groups: Path | None, left_out: Sequence[str], forced: Sequence[str]
-) -> tuple[Dataset, Ground]:
+) -> tuple[Dataset, GroundSet]:
     """Return the ground set, and the dataset with the groups of a file as its variables."""
     features = dataset.variables
     if whole_groups is None:
-        return dataset, Ground.of(features, left_out, forced)
+        return dataset, GroundSet.of(features, left_out, forced)
     named = read_groups(whole_groups, features, left_out, partial=True)
     group_of = {feature: named.get(feature, feature) for feature in features}
     for feature in features:
@@ -78,4 +80,4 @@ def read_ground(
     columns = dataset.X.columns
     variable_of = dataset.variable_of or dict(zip(columns, columns, strict=True))
     whole = {column: group_of[variable] for column, variable in variable_of.items()}
-    return replace(dataset, variable_of=whole), Ground(group_of, left_out, forced)
+    return replace(dataset, variable_of=whole), GroundSet(group_of, left_out, forced)

@@ -25,7 +25,7 @@ class Heredity(StrEnum):
 
 
 @dataclass(frozen=True)
-class Limits:
+class LimitOptions:
     """The options of ``swapwise select`` that limit the choice."""
 
     size: int | None = None
@@ -67,7 +67,7 @@ class Limits:
     def most_per_group(self) -> int | None:
         """The largest number per group, None for any: 1 if no other option limits groups.
 
-        >>> Limits(groups_from_prefix="_").most_per_group
+        >>> LimitOptions(groups_from_prefix="_").most_per_group
         1
         """
         if self.per_group is not None or not self.has_groups:
@@ -78,7 +78,7 @@ class Limits:
     def in_all(self) -> tuple[int, int | None]:
         """The smallest and the largest number of features in all, None for any.
 
-        >>> Limits(exactly=3).in_all, Limits(at_least=2).in_all
+        >>> LimitOptions(exactly=3).in_all, LimitOptions(at_least=2).in_all
         ((3, 3), (2, None))
         """
         if self.exactly is not None:
@@ -164,9 +164,9 @@ class Limits:
     def in_words(self) -> str:
         """Return the limits for people.
 
-        >>> Limits(size=5, groups_from_prefix="_", per_group=2).in_words()
+        >>> LimitOptions(size=5, groups_from_prefix="_", per_group=2).in_words()
         "at most 2 of each prefix before '_', at most 5 in all"
-        >>> Limits(groups_from_pattern="^[a-z]+", per_group=2, at_least=1, not_both=["a,b"]).in_words()
+        >>> LimitOptions(groups_from_pattern="^[a-z]+", per_group=2, at_least=1, not_both=["a,b"]).in_words()
         "1 to 2 of each group by '^[a-z]+', not both of a and b"
         """
         words = []

@@ -18,7 +18,7 @@ READING = "How the table is written"
 LIMITS, SEARCH, FILES, MESSAGES = "What may be chosen", "How to choose", "Files to write", "Messages"
 
 
-class Family(StrEnum):
+class FamilyName(StrEnum):
     """What is fitted."""
 
     LINEAR = "linear"
@@ -28,7 +28,7 @@ class Family(StrEnum):
     GAMMA = "gamma"
 
 
-class Choice(StrEnum):
+class SizeCriterion(StrEnum):
     """How the size is chosen from a path."""
 
     CV = "cv"

@@ -11,11 +11,11 @@ from swapwise.app.cli.checking.diagnostics import require_usable
 from swapwise.app.cli.checking.targets import read_offset, require_family, require_rows, require_target
 from swapwise.app.cli.failures import BadInput
 from swapwise.app.cli.feasible import feasible_sets
-from swapwise.app.cli.ground import read_ground
+from swapwise.app.cli.ground import read_ground_set
 from swapwise.app.cli.limit_files import read_bounds
-from swapwise.app.cli.limits import Limits
-from swapwise.app.cli.options import Choice, Family
-from swapwise.app.cli.request import Request
+from swapwise.app.cli.limits import LimitOptions
+from swapwise.app.cli.options import FamilyName, SizeCriterion
+from swapwise.app.cli.request import SelectionRequest
 from swapwise.checks import FloatArray, warn
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class SelectionProblem:
     """A request, its dataset, and the constraint on the dataset's variables."""
 
-    request: Request
+    request: SelectionRequest
     dataset: Dataset
     #: None for no limit, which is for paths over sizes only
     constraint: Constraint | None
@@ -45,16 +45,16 @@ class Problem:
     def y(self) -> Any:
         """The target as the estimator takes it."""
         y = self.dataset.y
-        if self.request.family is not Family.LOGISTIC:
+        if self.request.family is not FamilyName.LOGISTIC:
             return y.to_numpy(dtype=float)
         return y.to_numpy() if y.dtype.kind in "biuf" else y.astype(str).to_numpy(dtype=object)
 
 
-def read_problem(request: Request, table: pd.DataFrame) -> Problem:
+def read_problem(request: SelectionRequest, table: pd.DataFrame) -> SelectionProblem:
     """Return the problem that a request poses about a table, or say what is wrong with either."""
     request = request.about(table)
     table = table.drop(columns=request.force_out)
-    classes = request.family is Family.LOGISTIC
+    classes = request.family is FamilyName.LOGISTIC
     require_target(table[request.target], classes=classes)
     features = table if request.shift is None else table.drop(columns=request.shift)
     if features.shape[1] == 1:
@@ -72,20 +72,20 @@ def read_problem(request: Request, table: pd.DataFrame) -> Problem:
     dataset = read_dataset(table, request.target, classes=classes)
     _require_variation(request.force_in, dataset.X)
     require_family(dataset.y, request.family)
-    require_rows(dataset.y, request.family, cross_validated=request.choose is Choice.CV)
+    require_rows(dataset.y, request.family, cross_validated=request.choose is SizeCriterion.CV)
     left_out = [*request.force_out, request.target, *filter(None, [request.shift])]
     variable_of = dataset.variable_of or {name: name for name in dataset.X.columns}
-    dataset, ground = read_ground(dataset, request.limits.whole_groups, left_out, request.force_in)
+    dataset, ground = read_ground_set(dataset, request.limits.whole_groups, left_out, request.force_in)
     found = feasible_sets(request.limits, ground, dataset, path=request.choose is not None)
     request, constraint = replace(request, limits=found.limits), found.constraint
     if request.sizes is not None:
         largest = len(ground.elements) if constraint is None else constraint.max_size()
         request = replace(request, sizes=_possible(request.sizes, len(found.forced), found.n_needed, largest))
     coefficients = _coefficients(request.limits, variable_of, left_out)
-    return Problem(request, dataset, constraint, found.group_of, found.forced, offset, coefficients)
+    return SelectionProblem(request, dataset, constraint, found.group_of, found.forced, offset, coefficients)
 
 
-def _coefficients(limits: Limits, variable_of: dict[str, str], left_out: list[str]) -> dict[str, Any]:
+def _coefficients(limits: LimitOptions, variable_of: dict[str, str], left_out: list[str]) -> dict[str, Any]:
     """Return the estimator's parameters for bounds; those of a variable hold for each of its columns."""
     parameters: dict[str, Any] = {"positive": True} if limits.positive else {}
     if limits.bounds is not None:
@@ -97,12 +97,12 @@ def _coefficients(limits: Limits, variable_of: dict[str, str], left_out: list[st
     return parameters
 
 
-def _taken_out(table: pd.DataFrame, request: Request) -> FloatArray | None:
+def _taken_out(table: pd.DataFrame, request: SelectionRequest) -> FloatArray | None:
     """Remove the column of offsets from a table, in place, and return them, if there is one."""
     if request.shift is None:
         return None
     n_classes = table[request.target].nunique()
-    if request.family is Family.LOGISTIC and n_classes > 2:
+    if request.family is FamilyName.LOGISTIC and n_classes > 2:
         raise BadInput(f"--offset is for two classes, whose log-odds it is added to, got {n_classes} classes")
     column = table.pop(request.shift)
     return read_offset(column, request.family, is_exposure=request.exposure is not None)

@@ -12,9 +12,9 @@ import typer
 
 from swapwise.app.cli.checking.columns import names_among, require_columns
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.limits import Limits
+from swapwise.app.cli.limits import LimitOptions
 from swapwise.app.cli.messages import quoted
-from swapwise.app.cli.options import Choice, Family, check_method
+from swapwise.app.cli.options import FamilyName, SizeCriterion, check_method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 DEMO = "scikit-learn's breast cancer data: ten measurements of cells, each as mean, error and worst"
 DEMO_TARGET = "diagnosis"
 #: Columns of few measurements: every measurement costs work, all three columns of it no more than one
-DEMO_LIMITS = Limits(groups_from_prefix="_", few_groups=3, size=6)
+DEMO_LIMITS = LimitOptions(groups_from_prefix="_", few_groups=3, size=6)
 
 
 @dataclass(frozen=True)
-class Request:
+class SelectionRequest:
     """The options of ``swapwise select``."""
 
     data: Path | None
-    limits: Limits
+    limits: LimitOptions
     target: str
-    family: Family
+    family: FamilyName
     #: Names of columns; as the options have it, until :meth:`about` has seen the table
     force_in: list[str]
     force_out: list[str]
     method: str
     sizes: range | None
-    choose: Choice | None
+    choose: SizeCriterion | None
     ridge: float | None
     certify: bool
     one_hot: bool
@@ -70,7 +70,7 @@ class Request:
         }
         return {name: word for name, word in words.items() if word}
 
-    def about(self, table: pd.DataFrame) -> Request:
+    def about(self, table: pd.DataFrame) -> SelectionRequest:
         """Return the request with its names matched to the columns of a table, which must exist."""
         force_in = names_among(self.force_in, table.columns)
         force_out = names_among(self.force_out, table.columns)
@@ -94,7 +94,7 @@ class Request:
         return replace(self, force_in=force_in, force_out=force_out)
 
 
-def request_of(options: Mapping[str, Any]) -> Request:
+def request_of(options: Mapping[str, Any]) -> SelectionRequest:
     if options["demo"] and options["data"] is not None:
         raise typer.BadParameter(f"--demo goes without a table; got {options['data']}")
     if not options["demo"] and options["data"] is None:
@@ -105,7 +105,7 @@ def request_of(options: Mapping[str, Any]) -> Request:
         raise typer.BadParameter(f"--target must say which column to explain, got {options['target']!r}")
     if options["offset"] is not None and options["exposure"] is not None:
         raise typer.BadParameter("give --offset or --exposure, whose logarithm is the offset, not both")
-    limits = Limits(**{field.name: options[field.name] for field in fields(Limits)})
+    limits = LimitOptions(**{field.name: options[field.name] for field in fields(LimitOptions)})
     limits.check()
     check_method(options["method"])
     if options["ridge"] is not None and not 0 <= options["ridge"] < math.inf:
@@ -114,16 +114,16 @@ def request_of(options: Mapping[str, Any]) -> Request:
     if follows_path and limits.in_all[1] is not None:
         other = "--size" if limits.exactly is None else "--exactly"
         raise typer.BadParameter(f"--path and --choose try several sizes, which does not go with {other}")
-    is_plain_demo = options["demo"] and not follows_path and limits == Limits()
+    is_plain_demo = options["demo"] and not follows_path and limits == LimitOptions()
     plain = ("data", "method", "ridge", "certify", "one_hot", "drop_missing", "offset", "exposure")
-    return Request(
+    return SelectionRequest(
         limits=DEMO_LIMITS if is_plain_demo else limits,
-        family=Family.LOGISTIC if options["demo"] else options["family"],
+        family=FamilyName.LOGISTIC if options["demo"] else options["family"],
         target=options["target"] or DEMO_TARGET,
         force_in=options["force_in"] or [],
         force_out=options["force_out"] or [],
         sizes=_sizes(options["path"]),
-        choose=(options["choose"] or Choice.CV) if follows_path else None,
+        choose=(options["choose"] or SizeCriterion.CV) if follows_path else None,
         **{name: options[name] for name in plain},
     )
 

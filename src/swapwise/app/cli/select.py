@@ -16,12 +16,11 @@ from swapwise.app.cli.options import (
     SEARCH,
     STANDARD_OUTPUT,
     Certify,
-    Choice,
     Debug,
     Decimal,
     DropMissing,
     Encoding,
-    Family,
+    FamilyName,
     Force,
     ForceOut,
     Json,
@@ -30,6 +29,7 @@ from swapwise.app.cli.options import (
     Quiet,
     Report,
     Separator,
+    SizeCriterion,
     check_proof_seconds,
     file,
     flag,
@@ -38,7 +38,7 @@ from swapwise.app.cli.options import (
 )
 from swapwise.app.cli.output import Output, check_outputs, check_page, deliver
 from swapwise.app.cli.reading.rows import Dialect
-from swapwise.app.cli.request import DEMO, DEMO_TARGET, Request, request_of
+from swapwise.app.cli.request import DEMO, DEMO_TARGET, SelectionRequest, request_of
 from swapwise.app.cli.show import show_selection
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from swapwise.app.cli.selection import Selection
 
 Target = Annotated[str | None, option("--target", "-t", help="The column to explain.", metavar="COLUMN")]
-Kind = Annotated[Family, typer.Option(help="Kind of target: numbers, classes, counts or positive amounts.")]
+Kind = Annotated[
+    FamilyName, typer.Option(help="Kind of target: numbers, classes, counts or positive amounts.")
+]
 Offset = Annotated[str | None, option(help="A column to add to the linear predictor.", metavar="COLUMN")]
 Exposure = Annotated[
     str | None,
@@ -151,7 +153,7 @@ SizesToTry = Annotated[
     ),
 ]
 Choose = Annotated[
-    Choice | None, typer.Option(help="How to choose the size; cv by default.", rich_help_panel=SEARCH)
+    SizeCriterion | None, typer.Option(help="How to choose the size; cv by default.", rich_help_panel=SEARCH)
 ]
 Ridge = Annotated[
     float | None,
@@ -163,7 +165,7 @@ Save = Annotated[Path | None, file(help="The fitted model, for joblib.load.")]
 def select(
     data: Annotated[Path | None, typer.Argument(help=DATA, show_default=False)] = None,
     target: Target = None,
-    family: Kind = Family.LINEAR,
+    family: Kind = FamilyName.LINEAR,
     offset: Offset = None,
     exposure: Exposure = None,
     force_out: ForceOut = None,
@@ -226,7 +228,7 @@ def select(
 
 
 def _answer(
-    request: Request, dialect: Dialect, proof_seconds: float, notes: list[str], quiet: bool
+    request: SelectionRequest, dialect: Dialect, proof_seconds: float, notes: list[str], quiet: bool
 ) -> Selection:
     import sys
 

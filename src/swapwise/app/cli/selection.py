@@ -11,7 +11,7 @@ import numpy as np
 
 from swapwise.app.cli.answers import json_text, proof_in_json, proof_of, search_in_json, with_notes
 from swapwise.app.cli.checking.columns import Dataset
-from swapwise.app.cli.options import Choice, Family
+from swapwise.app.cli.options import FamilyName, SizeCriterion
 from swapwise.checks import warn
 from swapwise.clock import Clock
 from swapwise.search.plan import OTHERS
@@ -20,7 +20,7 @@ from swapwise.search.result import Status
 if TYPE_CHECKING:
     import pandas as pd
 
-    from swapwise.app.cli.problem import Problem
+    from swapwise.app.cli.problem import SelectionProblem
     from swapwise.certify.certificate import Certificate
 
 # How measures of fit are called in JSON.
@@ -28,9 +28,9 @@ KEYS = {"R²": "r2", "deviance explained": "deviance_explained", "accuracy": "ac
 
 # Of families that have an estimator of their own; the others are named to one that takes any.
 ESTIMATORS = {
-    Family.LINEAR: "SparseRegressor",
-    Family.LOGISTIC: "SparseClassifier",
-    Family.POISSON: "SparsePoissonRegressor",
+    FamilyName.LINEAR: "SparseRegressor",
+    FamilyName.LOGISTIC: "SparseClassifier",
+    FamilyName.POISSON: "SparsePoissonRegressor",
 }
 ANY_FAMILY = "SparseGLMRegressor"
 
@@ -39,7 +39,7 @@ ANY_FAMILY = "SparseGLMRegressor"
 class Selection:
     """A model that was fitted to a problem, and its proof."""
 
-    problem: Problem
+    problem: SelectionProblem
     model: Any
     #: None without --certify, or if that was interrupted too early
     certificate: Certificate | None
@@ -102,7 +102,7 @@ class Selection:
         from swapwise.app.report.facts import loss_name
 
         path, by = self.model.path_, str(self.model.criterion_)
-        if by != Choice.CV:
+        if by != SizeCriterion.CV:
             return by
         if self.model.result_.status is Status.INTERRUPTED:
             by += f", of which {self.model.n_folds_} folds were done"
@@ -193,7 +193,9 @@ class Selection:
         return file.getvalue()
 
 
-def select_features(problem: Problem, proof_seconds: float, notes: list[str], *, progress: bool) -> Selection:
+def select_features(
+    problem: SelectionProblem, proof_seconds: float, notes: list[str], *, progress: bool
+) -> Selection:
     """Fit the estimator of the request, and prove how good it is; warnings are appended to ``notes``."""
     request, model, clock = problem.request, _estimator(problem, progress), Clock()
     data = {"X": problem.dataset.X, "y": problem.y}
@@ -227,7 +229,7 @@ def _with_better(model: Any, data: dict[str, Any], proof: Certificate) -> tuple[
     return again, replace(proof, value=found.value, support=found.support, better=None, better_value=None)
 
 
-def _estimator(problem: Problem, progress: bool) -> Any:
+def _estimator(problem: SelectionProblem, progress: bool) -> Any:
     import swapwise
 
     request, constraint = problem.request, problem.constraint

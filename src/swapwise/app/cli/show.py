@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from swapwise.app.cli.limits import Limits
+from swapwise.app.cli.limits import LimitOptions
 from swapwise.app.cli.messages import quoted
 from swapwise.app.cli.terminal import printable_line
 
@@ -61,7 +61,7 @@ def show_selection(selection: Selection) -> None:
     noun = "features" if selection.dataset.variable_of is None else "columns"
     of_all = f"{len(chosen)} of {selection.dataset.X.shape[1]} {noun}"
     say(f"{of_all} chosen to explain {selection.problem.request.target}")
-    if limits != Limits(size=limits.size):
+    if limits != LimitOptions(size=limits.size):
         say(f"Allowed: {limits.in_words()}")
     if hasattr(model, "size_"):
         tried = model.path_["size"]

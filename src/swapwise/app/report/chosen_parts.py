@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swapwise.app.report.parts import Part, as_table, columns_in_words, listed, shown_name, significant
-from swapwise.app.report.support_chart import Support
+from swapwise.app.report.parts import PagePart, as_table, columns_in_words, listed, shown_name, significant
+from swapwise.app.report.support_chart import SupportBars
 from swapwise.charts.chart import Axis, Chart, Tiles
 from swapwise.charts.document import table
 from swapwise.charts.svg import LONGEST, in_lines
@@ -30,7 +30,7 @@ _LARGEST_MATRIX = 30
 _MOST_WRITTEN = 8
 
 
-class Chosen:
+class ChosenFeatures:
     """The chosen features, group by group, and those of larger coefficients first."""
 
     def __init__(self, model: Any, names: list[str], group_of: list[Any] | None) -> None:
@@ -40,7 +40,7 @@ class Chosen:
         self.scaled: FloatArray = self.coef * model.feature_std_
         self.size: FloatArray = self.scaled[0] if len(self.coef) == 1 else np.linalg.norm(self.scaled, axis=0)
         labels = None if group_of is None else [self.group(feature) for feature in range(len(names))]
-        self.support = Support(model.support_, self.size, names, labels)
+        self.support = SupportBars(model.support_, self.size, names, labels)
         by_size = self.support.by_size()
         self.groups = list(dict.fromkeys(self.group(feature) for feature in by_size))
         place = {group: rank for rank, group in enumerate(self.groups)}
@@ -53,20 +53,20 @@ class Chosen:
         """Return the group of a feature; all are in one if there are none."""
         return "" if self.group_of is None else shown_name(self.group_of[feature])
 
-    def part(self, facts: Mapping[str, object]) -> Part:
+    def part(self, facts: Mapping[str, object]) -> PagePart:
         """Return the answer: how many were chosen, the ``facts`` about the fit, and the coefficients."""
         above = listed(facts) if facts else ""
         if not self.features:
             is_path = hasattr(self.model, "path_")
             why = "the size that was chosen is 0" if is_path else "no feasible feature improves the fit"
             nothing = f"{self._count()}: {why}."
-            return Part("chosen", "The answer", nothing, above=above)
+            return PagePart("chosen", "The answer", nothing, above=above)
         words = " ".join(filter(None, [f"{self._count()}{self._by_group()}.", *self._remarks()]))
         quantity = "coefficient per standard deviation of the feature"
         if len(self.coef) > 1:
             quantity = "norm over the classes of the coefficients per standard deviation"
         chart = self.support.chart(quantity, MOST_DRAWN, LONGEST)
-        return Part("chosen", "The answer", words, chart, self._tables(), above)
+        return PagePart("chosen", "The answer", words, chart, self._tables(), above)
 
     def _count(self) -> str:
         was = "was" if len(self.features) == 1 else "were"
@@ -141,7 +141,7 @@ class Chosen:
         kind += " wrapped" if len(self.coef) > 1 else ""
         return table(["feature", *["group"] * grouped, *head], rows, kind, caption)
 
-    def correlation_parts(self, X: pd.DataFrame, sample_weight: FloatArray | None = None) -> list[Part]:
+    def correlation_parts(self, X: pd.DataFrame, sample_weight: FloatArray | None = None) -> list[PagePart]:
         """Return the correlations between the chosen features, if there are two."""
         if len(self.drawn) < 2:
             return []
@@ -152,7 +152,9 @@ class Chosen:
         if len(self.features) > len(self.drawn):
             words = f"Of the {MOST_DRAWN} that have the largest coefficients. {words}"
         below = _correlation_table(correlation, names)
-        return [Part("correlation", "Correlation among the chosen", words, _tiles(correlation, names), below)]
+        return [
+            PagePart("correlation", "Correlation among the chosen", words, _tiles(correlation, names), below)
+        ]
 
 
 def _correlation(values: pd.DataFrame, weight: FloatArray | None) -> FloatArray:

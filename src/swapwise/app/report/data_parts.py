@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from swapwise.app.report.facts import mean_and_deviation
-from swapwise.app.report.parts import Part, as_table, shown_name
+from swapwise.app.report.parts import PagePart, as_table, shown_name
 from swapwise.charts.chart import COLOURS, GREY, MARKERS, Axis, Chart, Curve
 from swapwise.checks import FloatArray, IndexArray
 
@@ -19,7 +19,7 @@ MOST_POINTS = 1000
 _BINS, _LEAST_IN_BIN = 10, 10
 
 
-class _Bin(NamedTuple):
+class _CalibrationBin(NamedTuple):
     """A bin of similar predictions: mean prediction, mean of the data, its standard error, sample count."""
 
     predicted: float
@@ -35,7 +35,7 @@ def data_parts(
     offset: Any = None,
     sample_weight: FloatArray | None = None,
     where: str = "the training data",
-) -> list[Part]:
+) -> list[PagePart]:
     """Return residuals or calibration, as suits the kind of target.
 
     A model that was fitted with an offset has no part without that offset.
@@ -53,7 +53,7 @@ def data_parts(
     return [_mean_calibration(family.outcome, predicted, y.astype(float), weight, where)]
 
 
-def _residuals(predicted: FloatArray, y: FloatArray, weight: FloatArray, where: str) -> Part:
+def _residuals(predicted: FloatArray, y: FloatArray, weight: FloatArray, where: str) -> PagePart:
     counted = np.flatnonzero(weight)
     residual = y - predicted
     ends, deviation = residual[counted], mean_and_deviation(residual, weight)[1]
@@ -80,10 +80,12 @@ def _residuals(predicted: FloatArray, y: FloatArray, weight: FloatArray, where: 
         span = predicted[some].min(), predicted[some].max()
         lines.append([*(f"{x:.5g}" for x in span), str(len(some)), *(f"{x:.4g}" for x in numbers)])
     below = as_table(head, lines, "numbers long", "By bins of similar predictions, as a table")
-    return Part("fit", "Residuals", words, chart, below)
+    return PagePart("fit", "Residuals", words, chart, below)
 
 
-def _class_calibration(names: Any, probability: FloatArray, y: Any, weight: FloatArray, where: str) -> Part:
+def _class_calibration(
+    names: Any, probability: FloatArray, y: Any, weight: FloatArray, where: str
+) -> PagePart:
     classes = list(enumerate(names))
     # Of two classes, the one says all of the other.
     curves = {
@@ -97,7 +99,7 @@ def _class_calibration(names: Any, probability: FloatArray, y: Any, weight: Floa
 
 def _mean_calibration(
     outcome: str, predicted: FloatArray, y: FloatArray, weight: FloatArray, where: str
-) -> Part:
+) -> PagePart:
     curves = {f"{outcome}s": _calibrated(predicted, y, weight)}
     words = f"Bins of similar expected {outcome}s: the mean prediction against the observed mean."
     labels = ("what", f"expected {outcome}", f"mean {outcome} in the data")
@@ -111,17 +113,19 @@ def _alike(predicted: FloatArray, weight: FloatArray) -> list[IndexArray]:
     return np.array_split(counted[np.argsort(predicted[counted], kind="stable")], n_bins)
 
 
-def _calibrated(predicted: FloatArray, seen: FloatArray, weight: FloatArray) -> list[_Bin]:
+def _calibrated(predicted: FloatArray, seen: FloatArray, weight: FloatArray) -> list[_CalibrationBin]:
     bins = []
     for some in _alike(predicted, weight):
         mine = weight[some]
         mean, deviation = mean_and_deviation(seen[some], mine)
         error = deviation * float(np.linalg.norm(mine) / mine.sum())  # over the root of n, if all are equal
-        bins.append(_Bin(float(np.average(predicted[some], weights=mine)), mean, error, len(some)))
+        bins.append(_CalibrationBin(float(np.average(predicted[some], weights=mine)), mean, error, len(some)))
     return bins
 
 
-def _calibration(curves: dict[str, list[_Bin]], words: str, labels: tuple[str, str, str]) -> Part:
+def _calibration(
+    curves: dict[str, list[_CalibrationBin]], words: str, labels: tuple[str, str, str]
+) -> PagePart:
     """Return the curves of the most frequent classes, as many as can be told apart, and a table of all."""
     what, across, upwards = labels
     worst, at = max(((name, one) for name, bins in curves.items() for one in bins), key=_difference)
@@ -139,21 +143,21 @@ def _calibration(curves: dict[str, list[_Bin]], words: str, labels: tuple[str, s
         for one in bins
     ]
     below = as_table([what, across, upwards, "standard error", "samples"], rows, "numbers long")
-    return Part("fit", "Calibration", words, chart, below)
+    return PagePart("fit", "Calibration", words, chart, below)
 
 
-def _difference(named: tuple[str, _Bin]) -> float:
+def _difference(named: tuple[str, _CalibrationBin]) -> float:
     return abs(named[1].seen - named[1].predicted)
 
 
-def _just(curves: dict[str, list[_Bin]], drawn: list[str]) -> Curve:
+def _just(curves: dict[str, list[_CalibrationBin]], drawn: list[str]) -> Curve:
     """Return the line on which predictions equal the data."""
     ends = [value for name in drawn for one in curves[name] for value in (one.predicted, one.seen)]
     line = [min(ends), max(ends)]
     return Curve(line, line, "as predicted", GREY, dash="dot")
 
 
-def _curve(name: str, bins: list[_Bin], rank: int) -> Curve:
+def _curve(name: str, bins: list[_CalibrationBin], rank: int) -> Curve:
     hover = [
         f"{name}\npredicted {one.predicted:.4g}\ndata {one.seen:.4g} ± {one.error:.2g}\n{one.samples} samples"
         for one in bins

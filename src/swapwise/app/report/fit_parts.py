@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from swapwise.app.report.facts import loss_name
-from swapwise.app.report.parts import Part, as_table
+from swapwise.app.report.parts import PagePart, as_table
 from swapwise.charts.chart import FOUND, GREY, PROVEN, Axis, Chart, Curve, Rule, Series
 from swapwise.charts.frames import require_columns
 
@@ -18,7 +18,7 @@ CRITERIA = {"cv": "cv_mean", "ebic": "ebic", "bic": "bic", "gic": "gic", "aic": 
 NEAR = "one standard error from the best"
 
 
-def path_parts(model: Any) -> list[Part]:
+def path_parts(model: Any) -> list[PagePart]:
     """Return the fit over all sizes, and the one that was chosen, if several were compared."""
     if not hasattr(model, "path_"):
         return []
@@ -34,7 +34,7 @@ def path_parts(model: Any) -> list[Part]:
     ]
     rows = [[f"{float(value):.6g}" for value in row] for row in path[columns].to_numpy()]
     below = as_table([name.replace("_", " ") for name in columns], rows)
-    return [Part("path", "Fit against size", words, path_chart(model, by), below)]
+    return [PagePart("path", "Fit against size", words, path_chart(model, by), below)]
 
 
 def path_chart(model: Any, criterion: str | None = None) -> Chart:

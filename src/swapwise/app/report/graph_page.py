@@ -11,9 +11,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from swapwise.app.report.graph_parts import Weights, degrees_part, edges_parts, missing_parts, weights_part
+from swapwise.app.report.graph_parts import (
+    EdgeWeights,
+    degrees_part,
+    edges_parts,
+    missing_parts,
+    weights_part,
+)
 from swapwise.app.report.parts import (
-    Part,
+    PagePart,
     listed,
     page_of,
     seconds_in_words,
@@ -80,12 +86,12 @@ def graph_report(
     return page_of(title, f"{learnt} by swapwise.", parts, notice_of(result, certificate))
 
 
-def _weights(model: Any) -> Weights:
+def _weights(model: Any) -> EdgeWeights:
     """Return the weights by numbers of columns: two columns may look alike once they are written."""
     return {(min(u, v), max(u, v)): float(model.adjacency_[u, v]) for u, v in model.support_.tolist()}
 
 
-def _drawn(model: Any, weights: Weights, names: list[str], field: Any, facts: str) -> Part:
+def _drawn(model: Any, weights: EdgeWeights, names: list[str], field: Any, facts: str) -> PagePart:
     words, remarks = words_of(model), []
     if weights:
         tables = f"the tables of {words.weight}s and degrees have all numbers"
@@ -100,10 +106,10 @@ def _drawn(model: Any, weights: Weights, names: list[str], field: Any, facts: st
     pointing = "Point at a variable or the middle of an edge for its numbers, or use the arrow keys."
     below = f'{facts}<p class="note">{text(" ".join(remarks))}</p>' if remarks else facts
     summary = f"{model.summary()}."
-    return Part("graph", "The graph", summary, below=below, pointing=pointing, picture=picture)
+    return PagePart("graph", "The graph", summary, below=below, pointing=pointing, picture=picture)
 
 
-def _proven(model: Any, certificate: Certificate | None) -> list[Part]:
+def _proven(model: Any, certificate: Certificate | None) -> list[PagePart]:
     parts, weaker = certificate_parts(certificate, model.result_), model.weaker_in_words()
     if not weaker:
         return parts

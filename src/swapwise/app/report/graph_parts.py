@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 
 from swapwise.app.report.graph_path import GRAPH_CRITERIA, EdgePath, edge_path
-from swapwise.app.report.parts import Part, as_table
+from swapwise.app.report.parts import PagePart, as_table
 from swapwise.charts.chart import FOUND, GREY, PROVEN, Axis, Band, Bars, Chart, Curve, Rule, Series
 from swapwise.charts.document import table
 from swapwise.graphs.estimators.cross_validated import WRITTEN
 from swapwise.graphs.pictures.words import GraphWords, counted
 
-Weights = dict[tuple[int, int], float]
+EdgeWeights = dict[tuple[int, int], float]
 
 
-def edges_parts(model: Any) -> list[Part]:
+def edges_parts(model: Any) -> list[PagePart]:
     """Return the fit over the number of edges, and the one that was chosen, if several were compared."""
     if not hasattr(model, "path_"):
         return []
@@ -26,7 +26,7 @@ def edges_parts(model: Any) -> list[Part]:
     columns = ["n_edges", *(name for name in [*GRAPH_CRITERIA.values(), "score_se"] if name in model.path_)]
     rows = [[f"{float(value):.6g}" for value in row] for row in model.path_[columns].to_numpy()]
     below = as_table([name.replace("_", " ") for name in columns], rows)
-    return [Part("path", "What was chosen, and why", path.words(), edges_chart(path), below)]
+    return [PagePart("path", "What was chosen, and why", path.words(), edges_chart(path), below)]
 
 
 def edges_chart(path: EdgePath) -> Chart:
@@ -58,12 +58,12 @@ def _chosen_by(path: EdgePath) -> str:
 
 
 def weights_part(
-    weights: Weights, names: Sequence[str], words: GraphWords, chosen: bool, draws: pd.DataFrame | None
-) -> Part:
+    weights: EdgeWeights, names: Sequence[str], words: GraphWords, chosen: bool, draws: pd.DataFrame | None
+) -> PagePart:
     """Return all edges, strongest first; with bootstrap samples, how their weights and presence vary."""
     heading = f"{words.weight.capitalize()}s"
     if not weights:
-        return Part("weights", heading, "There is no edge: none improves the criterion.")
+        return PagePart("weights", heading, "There is no edge: none improves the criterion.")
     head, rows = ["edge", words.weight], []
     for u, v in sorted(weights, key=lambda edge: -abs(weights[edge])):
         row = [f"{names[u]} – {names[v]}", f"{weights[u, v]:.3f}"]
@@ -75,10 +75,10 @@ def weights_part(
     summary = f"Strongest first. Positive: {words.positive}; negative: {words.negative}."
     if not chosen:
         summary += " Edges are added while they improve the fit and limits allow; weak ones say little."
-    return Part("weights", heading, summary, below=table(head, rows, "numbers long"))
+    return PagePart("weights", heading, summary, below=table(head, rows, "numbers long"))
 
 
-def missing_parts(X: pd.DataFrame, names: Sequence[str]) -> list[Part]:
+def missing_parts(X: pd.DataFrame, names: Sequence[str]) -> list[PagePart]:
     """Return the shares of missing answers, and the pair observed together least, if any are missing."""
     missing = X.isna().to_numpy()
     if not missing.any():
@@ -101,10 +101,10 @@ def missing_parts(X: pd.DataFrame, names: Sequence[str]) -> list[Part]:
         if share[n]
     ]
     below = as_table(["variable", "rows", "missing"], rows, "numbers long", "All that have some")
-    return [Part("missing", "Missing answers", " ".join(words), below=below)]
+    return [PagePart("missing", "Missing answers", " ".join(words), below=below)]
 
 
-def degrees_part(weights: Weights, names: Sequence[str], field: Any, limits: Sequence[int]) -> Part:
+def degrees_part(weights: EdgeWeights, names: Sequence[str], field: Any, limits: Sequence[int]) -> PagePart:
     """Return the neighbours of each variable; ``limits`` are the largest numbers of them."""
     near: list[list[int]] = [[] for _ in names]
     for u, v in sorted(weights):
@@ -123,7 +123,7 @@ def degrees_part(weights: Weights, names: Sequence[str], field: Any, limits: Seq
         for n in sorted(range(len(names)), key=lambda node: -len(near[node]))
     ]
     words = _fullness(near, limits)
-    return Part("degrees", "Degrees", words, chart, table(head, rows, "numbers named"))
+    return PagePart("degrees", "Degrees", words, chart, table(head, rows, "numbers named"))
 
 
 def _fullness(near: list[list[int]], limits: Sequence[int]) -> str:

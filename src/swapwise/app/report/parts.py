@@ -19,7 +19,7 @@ _OTHER_WAY = {"R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI"}
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """A section of a page: ``words`` above a chart, and HTML above and below it.
 
     ``pointing`` is a hint at the chart for those who have a mouse, not on paper; ``picture`` is a drawing
@@ -47,7 +47,7 @@ class Part:
         return section(self.name, text(self.heading), content)
 
 
-def page_of(title: str, about: str, parts: Sequence[Part], notice: str = "") -> str:
+def page_of(title: str, about: str, parts: Sequence[PagePart], notice: str = "") -> str:
     """Return a whole page with links to its parts, and an important notice above them, if there is one."""
     links = " ".join(f'<a href="#{part.name}">{text(part.heading)}</a>' for part in parts)
     body = [
@@ -67,13 +67,13 @@ def listed(facts: Mapping[str, object]) -> str:
     return f"<dl>{items}</dl>"
 
 
-def settings_part(asked: Mapping[str, str] | None, facts: Mapping[str, object]) -> Part:
+def settings_part(asked: Mapping[str, str] | None, facts: Mapping[str, object]) -> PagePart:
     """Return the user's settings and other facts as a table; a fact that is None is left out."""
     if asked is not None and not isinstance(asked, Mapping):
         raise TypeError(f"asked must be a dict of strings, got {asked!r}")
     lines = {**(asked or {}), **facts}
     shown = [[name, str(value)] for name, value in lines.items() if value is not None]
-    return Part("settings", "Settings", "", below=table(["what", "value"], shown, "asked"))
+    return PagePart("settings", "Settings", "", below=table(["what", "value"], shown, "asked"))
 
 
 def seconds_in_words(seconds: float | None) -> str | None:

@@ -15,7 +15,7 @@ from swapwise.app.report.graph_parts import edges_chart
 from swapwise.app.report.graph_path import edge_path
 from swapwise.app.report.proof_history import proof_history_chart
 from swapwise.app.report.search_history import moves_chart, moves_of, no_moves_chart, without_moves
-from swapwise.app.report.support_chart import Support
+from swapwise.app.report.support_chart import SupportBars
 from swapwise.certify.certificate import Certificate
 from swapwise.charts.axes import axes_or_new, drawn_model
 from swapwise.charts.chart import PROVEN, Rule
@@ -130,7 +130,7 @@ def plot_support(
         size = size * _scale(model, scale, len(size))
         quantity += "" if isinstance(scale, Real) and scale == 1 else ", times scale"
     called = _names(model, names, len(size))
-    support = Support(model.support_, size, called, _group_labels(model, groups, len(size)))
+    support = SupportBars(model.support_, size, called, _group_labels(model, groups, len(size)))
     chart = support.chart(quantity, None if top is None else as_count(top, "top"))
     n_rows = len(chart.y.ticks or ())
     axes = draw(chart, axes_or_new(ax, height=max(2.2, 0.7 + 0.24 * n_rows)))

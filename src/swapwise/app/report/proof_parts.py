@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from swapwise.app.report.parts import Part, as_table
+from swapwise.app.report.parts import PagePart, as_table
 from swapwise.app.report.proof_history import gap_in_words, proof_events, proof_history_chart
 from swapwise.certify.certificate import Certificate, told_apart
 from swapwise.certify.history import ProofEvent
@@ -33,7 +33,7 @@ def proof_in_words(certificate: Certificate | None, result: SearchResult, comman
     return proven.verdict
 
 
-def certificate_parts(certificate: Certificate | None, result: SearchResult) -> list[Part]:
+def certificate_parts(certificate: Certificate | None, result: SearchResult) -> list[PagePart]:
     """Return the proof in words, and a bar from 0 to the value, and on to the bound, if there is one.
 
     The bound is that of the certificate, trivial or not; a fraction of the optimum is stated only if not.
@@ -44,11 +44,11 @@ def certificate_parts(certificate: Certificate | None, result: SearchResult) -> 
         return []
     words = " ".join(filter(None, [_proof(proven), *_remarks(proven)]))
     if proven.optimal or not 0 < proven.upper_bound < np.inf:
-        return [Part("certificate", title, words)]  # a bar that is full, of no length, or without an end
-    return [Part("certificate", title, words, _bar(proven), _table(proven))]
+        return [PagePart("certificate", title, words)]  # a bar that is full, of no length, or without an end
+    return [PagePart("certificate", title, words, _bar(proven), _table(proven))]
 
 
-def proof_history_parts(certificate: Certificate | None, result: SearchResult) -> list[Part]:
+def proof_history_parts(certificate: Certificate | None, result: SearchResult) -> list[PagePart]:
     """Return value and bound over the time that the proof took, if there was more than one step."""
     proven = _proof_of(certificate, result)
     if proven is None or proven.trivial:
@@ -66,7 +66,7 @@ def proof_history_parts(certificate: Certificate | None, result: SearchResult) -
         for at in _few(proof_events(proven))
     ]
     below = as_table(["seconds", "best value", "upper bound", "proven by", "parts looked at"], rows)
-    return [Part("proof", "How it was proven", words, proof_history_chart(proven), below)]
+    return [PagePart("proof", "How it was proven", words, proof_history_chart(proven), below)]
 
 
 def _few(events: Sequence[ProofEvent]) -> Sequence[ProofEvent]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from swapwise.app.report.parts import Part, as_table
+from swapwise.app.report.parts import PagePart, as_table
 from swapwise.app.report.search_history import RecordedMove, moves_chart, moves_of, without_moves
 from swapwise.certify.certificate import Certificate
 from swapwise.charts.document import table
@@ -52,7 +52,7 @@ def search_in_words(result: SearchResult) -> str:
     return f"{count} to a value of {result.value:.6g} ({result.method}); {ended}"
 
 
-def moves_parts(result: SearchResult, name_of: Callable[[int], str]) -> list[Part]:
+def moves_parts(result: SearchResult, name_of: Callable[[int], str]) -> list[PagePart]:
     """Return the value over the moves of a search, what each changed, and what each strategy did.
 
     Of very many moves some are shown: those that may lower the value, and others at equal distances. A search
@@ -76,7 +76,7 @@ def moves_parts(result: SearchResult, name_of: Callable[[int], str]) -> list[Par
         words.append(f"{len(shown)} of the moves are shown here; result_.to_frame() in Python has all.")
     below = _strategies(result) + _table(shown, name_of)
     chart = moves_chart(shown, name_of)
-    return [Part("moves", _TITLE, " ".join(words), chart, below)]
+    return [PagePart("moves", _TITLE, " ".join(words), chart, below)]
 
 
 def _shown(moves: Sequence[RecordedMove]) -> list[RecordedMove]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from swapwise.app.report.chosen_parts import Chosen
+from swapwise.app.report.chosen_parts import ChosenFeatures
 from swapwise.app.report.data_parts import data_parts
 from swapwise.app.report.facts import scores_of, settings_of
 from swapwise.app.report.fit_parts import path_parts
@@ -60,7 +60,7 @@ def selection_report(
     names = [shown_name(name) for name in columns]
     labels = Elements.of(model.groups, len(names), [str(name) for name in columns]).labels or names
     group_of = None if groups is None else [groups.get(name, _NO_GROUP) for name in columns]
-    chosen, result = Chosen(model, names, group_of), model.result_
+    chosen, result = ChosenFeatures(model, names, group_of), model.result_
     facts = {
         **scores_of(model, *data, where),
         "proof": proof_in_words(certificate, result, "select"),

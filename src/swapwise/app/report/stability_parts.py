@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from swapwise.app.report.parts import Part, as_table
+from swapwise.app.report.parts import PagePart, as_table
 from swapwise.charts.chart import COLOURS, FOUND, MARKERS, Axis, Chart, Curve, Intervals, names_axis
 from swapwise.charts.frames import require_columns
 from swapwise.charts.svg import in_lines, row_height
@@ -43,7 +43,7 @@ def draws_of(bootstrap: Any, columns: Sequence[Any]) -> pd.DataFrame | None:
 
 def stability_parts(
     bootstrap: Any, draws: pd.DataFrame | None, names: Sequence[str], words: GraphWords
-) -> list[Part]:
+) -> list[PagePart]:
     """Return intervals of the weights over bootstrap samples, if there are any."""
     if draws is None:
         return []
@@ -67,11 +67,11 @@ def stability_parts(
         rest = f" and {len(others) - len(few)} more" if len(others) > len(few) else ""
         remarks.append(f"Pairs without an edge here that half of the samples join: {', '.join(named)}{rest}.")
     if not len(edges):
-        return [Part("stability", "Stability", " ".join(remarks))]
+        return [PagePart("stability", "Stability", " ".join(remarks))]
     if len(edges) > _MOST_EDGES:
         remarks.append(f"The {_MOST_EDGES} strongest edges are shown.")
         edges = edges[edges["weight"].abs().rank(ascending=False, method="first") <= _MOST_EDGES]
-    return [Part("stability", "Stability", " ".join(remarks), _intervals(edges, names, words))]
+    return [PagePart("stability", "Stability", " ".join(remarks), _intervals(edges, names, words))]
 
 
 def _intervals(edges: pd.DataFrame, names: Sequence[str], words: GraphWords) -> Chart:
@@ -100,7 +100,7 @@ def _intervals(edges: pd.DataFrame, names: Sequence[str], words: GraphWords) -> 
     return Chart(Axis(words.weight, zero=True), names_axis(written), (lines, weight), height=height)
 
 
-def dropping_parts(case_dropping: Any) -> list[Part]:
+def dropping_parts(case_dropping: Any) -> list[PagePart]:
     """Return correlations of the graphs of ever fewer cases with that of all, if such were learnt."""
     if case_dropping is None:
         return []
@@ -129,7 +129,7 @@ def dropping_parts(case_dropping: Any) -> list[Part]:
         for row in frame.itertuples()
     ]
     below = as_table(["measure", "share of cases", "mean correlation", "lower", "upper"], rows)
-    return [Part("dropping", "Fewer cases", " ".join(remarks), _correlations(frame), below)]
+    return [PagePart("dropping", "Fewer cases", " ".join(remarks), _correlations(frame), below)]
 
 
 def _measured(name: object) -> str:

@@ -14,7 +14,7 @@ from swapwise.checks import FloatArray
 
 
 @dataclass(frozen=True)
-class Support:
+class SupportBars:
     """Chosen features with the sizes of their bars; ``label_of`` has the group of every feature, if any."""
 
     chosen: Any

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from swapwise.app.cli.checking.cells import is_number, not_numbers
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.options import Family
+from swapwise.app.cli.options import FamilyName
 from swapwise.checks import some_of, unwarned, warn
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from swapwise.checks import FloatArray
-    from swapwise.objectives.glm.family import Family as Record
+    from swapwise.objectives.glm.family import Family
 
 # More classes than that are probably numbers, and more than the latter certainly.
 MANY_CLASSES, MOST_CLASSES = 10, 20
@@ -66,7 +66,7 @@ def as_target(y: pd.Series, *, classes: bool) -> pd.Series:
     return y if is_whole else y.astype(str)  # scikit-learn takes other numbers for no classes
 
 
-def require_family(y: pd.Series, family: Family) -> None:
+def require_family(y: pd.Series, family: FamilyName) -> None:
     """Refuse numbers that a family has no likelihood for, and note counts that are not whole."""
     record = record_of(family)
     if record is None or record.outcome == "class":
@@ -85,14 +85,14 @@ def require_family(y: pd.Series, family: Family) -> None:
         )
 
 
-def record_of(family: Family) -> Record | None:
+def record_of(family: FamilyName) -> Family | None:
     """Return the record of a family; least squares have none."""
     from swapwise.objectives.glm import FAMILIES
 
-    return None if family is Family.LINEAR else FAMILIES[family.value].family
+    return None if family is FamilyName.LINEAR else FAMILIES[family.value].family
 
 
-def read_offset(column: pd.Series, family: Family, *, is_exposure: bool) -> FloatArray:
+def read_offset(column: pd.Series, family: FamilyName, *, is_exposure: bool) -> FloatArray:
     """Return a column, or its logarithm, as the offset; refuse it where the family has no use for it."""
     import numpy as np
 
@@ -114,13 +114,13 @@ def read_offset(column: pd.Series, family: Family, *, is_exposure: bool) -> Floa
     return np.log(values)
 
 
-def require_rows(y: pd.Series, family: Family, *, cross_validated: bool) -> None:
+def require_rows(y: pd.Series, family: FamilyName, *, cross_validated: bool) -> None:
     """Refuse fewer rows than can be learnt from, or than there are folds; note which classes have few."""
     if len(y) < FEWEST_ROWS:
         raise BadInput(f"there must be at least {FEWEST_ROWS} rows to choose by, got {len(y)}")
     if cross_validated:
         require_rows_for_folds(len(y), advice="; --choose bic does without")
-    if family is not Family.LOGISTIC:
+    if family is not FamilyName.LOGISTIC:
         return
     counts = y.astype(str).value_counts(ascending=True)  # of a category, only those that are there
     rare = counts[counts < FOLDS]

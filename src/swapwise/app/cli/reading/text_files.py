@@ -38,7 +38,7 @@ MANY_COLUMNS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class _File:
+class _TextFile:
     """The content of a file, and its layout."""
 
     path: Path
@@ -132,7 +132,7 @@ def require_different(names: Iterable[str], path: Path) -> None:
 
 def _opened(
     path: Path, content: bytes, usual: str | None, separator: str | None, *, strict: bool = True
-) -> _File:
+) -> _TextFile:
     above = ABOVE.match(content)
     assert above is not None  # it may be empty
     start, n_remarks = above.end(), above[1].count(b"\n")
@@ -145,7 +145,7 @@ def _opened(
     if not rows:
         raise BadInput(f"{path} is empty: there is no name of a column in it")
     header = "".join(islice(StringIO(head, newline=""), rows[0].last_line - n_above))
-    return _File(path, content, start, n_above, start + len(header.encode()), separator, rows)
+    return _TextFile(path, content, start, n_above, start + len(header.encode()), separator, rows)
 
 
 def _end_of_head(content: bytes, start: int) -> int:
@@ -172,7 +172,7 @@ def _require_header(names: Sequence[str], path: Path) -> None:
     warn(f"the first line of {path}, {some_of(names)}, is taken as the names of the columns")
 
 
-def _parsed(file: _File, decimal: str) -> tuple[pd.DataFrame, bool]:
+def _parsed(file: _TextFile, decimal: str) -> tuple[pd.DataFrame, bool]:
     """Return all columns by their places, and whether one more comes before the first name."""
     import pandas as pd
 
@@ -196,7 +196,7 @@ def _parsed(file: _File, decimal: str) -> tuple[pd.DataFrame, bool]:
     return table.set_axis(pd.Index(lines, dtype="int64", name="line")), has_one_more
 
 
-def _is_plain(file: _File, table: pd.DataFrame) -> bool:
+def _is_plain(file: _TextFile, table: pd.DataFrame) -> bool:
     """Return whether every row is certainly one line, with a cell for each name, as pandas has read them."""
     content, start = file.content, file.body
     ends = np.frombuffer(content, dtype=np.uint8)[start:] == ord("\n")
