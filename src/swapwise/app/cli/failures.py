@@ -1,4 +1,4 @@
-"""How commands end when they cannot go on: a line that says why, and an exit code."""
+"""The ends of commands that cannot go on: a line with the reason, and an exit code."""
 
 from __future__ import annotations
 
@@ -16,13 +16,7 @@ INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
 
 class BadInput(ValueError):
-    """What the user handed in cannot be worked with; the message names it.
-
-    >>> raise BadInput("data.csv is empty")
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: data.csv is empty
-    """
+    """The input cannot be used; the message names what is wrong with it."""
 
 
 @contextmanager
@@ -43,7 +37,7 @@ def exit_on_error(command: str, *, debug: bool = False) -> Iterator[None]:
         raise SystemExit(
             f"{command}: out of memory{reason}: try a smaller table, or a larger machine"
         ) from None
-    # What the library raises for wrong arguments.
+    # The errors that the library raises for wrong arguments.
     except (ValueError, TypeError, OSError) as error:
         if debug:
             raise

@@ -33,7 +33,7 @@ class ResolvedLimits:
     """Limits with the default size, their constraint, and the groups that it is on."""
 
     limits: LimitOptions
-    #: None for no limit, which is for paths over sizes only
+    #: None without any limit, which only paths over sizes allow
     constraint: Constraint | None
     ground: GroundSet
     #: The group of every element, if limits are on groups
@@ -133,7 +133,7 @@ def _limits_on_groups(limits: LimitOptions, ground: GroundSet, group_of: dict[st
     if limits.at_least is None:
         return [Partition(group_of, len(group_of) if most is None else most)]
     _require_enough(limits, group_of)
-    # With the size in it, it keeps places for what groups lack.
+    # With the size, it reserves room for groups that are below their lower limits.
     return [Partition(group_of, most or len(group_of), limits.at_least, limits.in_all[1])]
 
 
@@ -295,7 +295,7 @@ def _joined(parts: list[Constraint], limits: LimitOptions, ground: GroundSet) ->
     elif most is not None and not has_size:
         if len(parts) == 1:
             return parts[0].truncate(most)
-        # A part of its own: moves under a truncated partition are far more.
+        # A constraint of its own: a truncated partition has far more moves.
         parts = [*parts, Uniform(n, most)]
     if len(parts) < 2:
         return parts[0] if parts else None

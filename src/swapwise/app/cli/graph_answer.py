@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 # Journals ask for 300 dots per inch.
 FIGURE_DPI = 300
 
-# How names begin that a spreadsheet takes for formulas.
+# Beginnings of names that a spreadsheet takes for formulas.
 FORMULA = r"^([=+\-@\t\r])"
 
-# What XML cannot hold at all, and line feeds and tabs, which readers turn into blanks.
+# Characters that XML cannot hold, and line feeds and tabs, which its readers turn into blanks.
 NOT_IN_XML = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, eq=False)
 class GraphAnswer:
-    """A learnt graph, its data, and what is known of it."""
+    """A learnt graph with its data, proof and bootstrap."""
 
     model: Any
     rows: GraphTable
@@ -103,7 +103,10 @@ class GraphAnswer:
             sample_weight=self.rows.counts,
             bootstrap=self.bootstrap,
             certificate=self.certificate,
-            asked=with_notes({name: _word(value) for name, value in self.settings.items()}, self.notes),
+            asked=with_notes(
+                {name: "yes" if value is True else str(value) for name, value in self.settings.items()},
+                self.notes,
+            ),
             seconds=self.seconds,
         )
 
@@ -143,7 +146,3 @@ class GraphAnswer:
                 "centralities": self.bootstrap.centralities.to_dict("records"),
             }
         return json_text(answer)
-
-
-def _word(value: Any) -> str:
-    return "yes" if value is True else str(value)

@@ -16,7 +16,7 @@ from swapwise.checks import some_of, warn
 from swapwise.graphs.estimators.correlation import MOST_CATEGORIES
 from swapwise.graphs.estimators.two_values import is_scale, missing_code
 
-# What may stand for the two values of a column: no and yes, as text in small letters.
+# Pairs of words for no and yes, in lower case.
 CODINGS = (
     ("0", "1"),
     ("-1", "1"),
@@ -40,7 +40,7 @@ CODINGS = (
     ("нет", "да"),
 )
 
-# Columns per message: more of them would not tell more.
+# The number of columns that a message names.
 MOST_COLUMNS = 3
 
 
@@ -164,7 +164,7 @@ def model_of(table: pd.DataFrame) -> GraphModel:
     others = table.drop(columns=binary)
     words = [name for name in others.columns if not is_numeric_dtype(others[name])]
     if len(words) == others.shape[1]:
-        return GraphModel.ISING  # which says what is wrong with them
+        return GraphModel.ISING  # as_yes_or_no refuses them, with the reason
     if words:
         some = some_of(list(dict.fromkeys(others[words[0]].dropna().map(str))))
         raise BadInput(

@@ -11,7 +11,7 @@ import typer
 
 from swapwise.app.cli.failures import BadInput
 
-# Without any limit, the best choice would be to choose all.
+# Without a limit, all features would be chosen.
 DEFAULT_SIZE = 10
 
 GROUPINGS = "--groups, --groups-from-prefix or --groups-from-pattern"
@@ -39,7 +39,7 @@ class LimitOptions:
     and_groups: Path | None = None
     and_per_group: int | None = None
     whole_groups: Path | None = None
-    #: Each is names with commas between them
+    #: Each item is two or more names with commas between them
     not_both: list[str] | None = None
     not_both_above: float | None = None
     costs: Path | None = None

@@ -15,11 +15,11 @@ class Diagnostic:
 
     fact: str
     advice: str
-    #: The columns that ``--force-out`` would have to leave out
+    #: The columns that ``--force-out`` would leave out
     leave_out: tuple[str, ...] = ()
     #: Another option that solves the problem
     option: str = ""
-    #: An option that would decide what the column holds, which is for the user to say
+    #: An option that settles how to read the column, which only the user can decide
     decide: str = ""
 
     @property

@@ -42,7 +42,7 @@ def check_outputs(paths: Iterable[Path | None], *, inputs: Iterable[Path | None]
         reason = _why_not_writable(path)
         if reason:
             raise BadInput(f"cannot write {path}: {reason}")
-        if os.path.lexists(path) and not force:  # also a link to what is not there: it leads elsewhere
+        if os.path.lexists(path) and not force:  # also broken links, which lead elsewhere
             raise BadInput(f"{path} exists already; --force overwrites it")
 
 

@@ -30,9 +30,9 @@ class SelectionProblem:
 
     request: SelectionRequest
     dataset: Dataset
-    #: None for no limit, which is for paths over sizes only
+    #: None without any limit, which only paths over sizes allow
     constraint: Constraint | None
-    #: The group of every variable, if the limits know groups
+    #: The group of every variable, if limits are on groups
     group_of: dict[str, str] | None
     #: The variables that are chosen in any case
     forced: list[str]

@@ -11,7 +11,7 @@ import numpy as np
 from swapwise.app.cli.failures import BadInput
 from swapwise.app.cli.messages import hint, quoted
 
-# What stands between the factors of a product: in R's formulas, and in what scikit-learn makes.
+# The sign between the factors of a product: in R's formulas, and in scikit-learn's names.
 COLON, BLANK = ":", " "
 
 POWER = re.compile(r"(.+)\^(\d+)")
@@ -57,10 +57,6 @@ def parents_of(
     return {features[term]: [features[parent] for parent in own] for term, own in parents.items()}
 
 
-def _bases(name: str, sign: str) -> list[str]:
-    return [found[1] if (found := POWER.fullmatch(part)) else part for part in name.split(sign)]
-
-
 def _factors_of(
     name: str, sign: str, known: Mapping[str, Factors], features: Collection[str], left_out: Collection[str]
 ) -> Factors:
@@ -71,7 +67,8 @@ def _factors_of(
         runs = [sign.join(words[:end]) for end in range(len(words), 0, -1)]
         run = next((run for run in runs if _base(run, known) is not None), None)
         if run is None:
-            missing.append(_bases(words[0], sign)[0])
+            power = POWER.fullmatch(words[0])
+            missing.append(power[1] if power else words[0])
             words = words[1:]
             continue
         base, exponent = _base(run, known) or (run, 1)

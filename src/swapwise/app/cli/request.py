@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DEMO = "scikit-learn's breast cancer data: ten measurements of cells, each as mean, error and worst"
 DEMO_TARGET = "diagnosis"
-#: Columns of few measurements: every measurement costs work, all three columns of it no more than one
+#: Every measurement takes work, but all of its three columns take no more than one of them
 DEMO_LIMITS = LimitOptions(groups_from_prefix="_", few_groups=3, size=6)
 
 
@@ -33,7 +33,7 @@ class SelectionRequest:
     limits: LimitOptions
     target: str
     family: FamilyName
-    #: Names of columns; as the options have it, until :meth:`about` has seen the table
+    #: Names of columns; the words of the options until :meth:`about` matches them to a table
     force_in: list[str]
     force_out: list[str]
     method: str

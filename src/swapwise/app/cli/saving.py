@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from swapwise.checks import FloatArray
 
-# What a fit finds, to the last digit, beside the choice of features.
+# Fitted numbers that are copied, so that predictions agree to the last digit.
 FITTED = ("coef_", "intercept_", "alpha_")
 
 
@@ -36,7 +36,7 @@ def saved_model(model: Any, kind: Any, dataset: Dataset, y: Any, offset: FloatAr
         assert dataset.text is not None  # as columns were made of it
         table = table.join(dataset.text[texts])
     prepare = _transformer(table, numbers, texts)
-    # The columns that it makes, as they are in the data of the fit.
+    # The columns of the fit, in the order in which the transformer makes them.
     order = [name for name in columns if name in set(numbers)]
     order += [name for text in texts for name in columns if dataset.made_of.get(name) == text]
     places = dataset.X.columns.get_indexer(order)
@@ -85,7 +85,7 @@ def _refitted(
         start="auto",
         progress=False,
     )
-    with unwarned():  # which was said of the choice
+    with unwarned():  # the fit of the choice has warned already
         again.fit(X, y, **({} if offset is None else {"offset": offset}))
     for name in FITTED:
         if hasattr(model, name):

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from swapwise.app.cli.problem import SelectionProblem
     from swapwise.certify.certificate import Certificate
 
-# How measures of fit are called in JSON.
+# The names of scores in JSON.
 KEYS = {"R²": "r2", "deviance explained": "deviance_explained", "accuracy": "accuracy"}
 
-# Of families that have an estimator of their own; the others are named to one that takes any.
+# Families with an estimator of their own; ANY_FAMILY takes the others by name.
 ESTIMATORS = {
     FamilyName.LINEAR: "SparseRegressor",
     FamilyName.LOGISTIC: "SparseClassifier",

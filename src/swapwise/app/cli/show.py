@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from swapwise.certify.certificate import Certificate
     from swapwise.search.result import SearchResult
 
-# What has proven a bound.
+# The proof of a bound, by the kind of the certificate.
 KINDS = {
     "all": "by the fit of all {elements} together",
     "blocks": "by the best neighbours that each column could have",
@@ -129,7 +129,7 @@ def _table_of(selection: Selection) -> Table:
     group = None
     for row in chosen.itertuples(index=False, name=None):
         shown, values = list(row[: len(words)]), row[len(words) :]
-        if len(words) == 2:  # the group once for all of its features, and not if it is one feature
+        if len(words) == 2:  # a group's name once, and not if it is that of its only feature
             shown[0], group = ("" if row[0] in (group, row[1]) else row[0]), row[0]
         cells = [f"{value:.4g}" for value in values] if beside else [_in_words(levels, values)]
         table.add_row(*map(cell, [*shown, *cells]))

@@ -6,10 +6,10 @@ import os
 import re
 import sys
 
-# Control characters but for line feeds, and those that turn the direction of what is read.
+# Control characters other than line feeds, and those that change the direction of text.
 OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
-# A name, or whatever else has no blank, quote or comma in it; no file is called anything longer.
+# A word is a run without blanks, quotes and commas; no file has a longer name.
 LONGEST_WORD = 300
 TOO_LONG = re.compile(rf"[^\s,;'\"]{{{LONGEST_WORD + 1},}}")
 LONGEST_LINE = 5000

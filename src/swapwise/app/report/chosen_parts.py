@@ -77,7 +77,7 @@ class ChosenFeatures:
             return ""
         all_groups = [self.group(feature) for feature in range(len(self.names))]
         mine = [self.group(feature) for feature in self.features]
-        # Of a group of one, the name of the feature says all.
+        # A group of one feature needs no count beside the feature's name.
         several = [group for group in self.groups if all_groups.count(group) > 1]
         counts = [f"{mine.count(group)} of {all_groups.count(group)} of {group}" for group in several]
         return f": {'; '.join(counts)}" if counts else ""
@@ -175,7 +175,7 @@ def _tiles(correlation: FloatArray, names: list[str]) -> Chart:
         [f"{a}\n{b}\ncorrelation {correlation[i, j]:.3f}" for j, b in enumerate(written)]
         for i, a in enumerate(written)
     ]
-    # What is above the diagonal is there already, below it.
+    # The matrix is symmetric: the lower half is enough.
     lower = np.where(np.tri(len(names), dtype=bool), correlation.round(2) + 0.0, np.nan)
     side = len(names) - 0.5
     upwards = {float(place): name for place, name in enumerate(written)}

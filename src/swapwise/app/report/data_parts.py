@@ -12,7 +12,7 @@ from swapwise.app.report.parts import PagePart, as_table, shown_name
 from swapwise.charts.chart import COLOURS, GREY, MARKERS, Axis, Chart, Curve
 from swapwise.checks import FloatArray, IndexArray
 
-# More points than this are no longer told apart, and make the page slow.
+# More points than this cannot be distinguished, and make the page slow.
 MOST_POINTS = 1000
 
 # Calibration: the number of bins of similar predictions, and the fewest samples per bin.
@@ -87,7 +87,7 @@ def _class_calibration(
     names: Any, probability: FloatArray, y: Any, weight: FloatArray, where: str
 ) -> PagePart:
     classes = list(enumerate(names))
-    # Of two classes, the one says all of the other.
+    # The curve of one of two classes determines that of the other.
     curves = {
         shown_name(name): _calibrated(probability[:, rank], (y == name).astype(float), weight)
         for rank, name in (classes[1:] if len(classes) == 2 else classes)
@@ -126,7 +126,7 @@ def _calibrated(predicted: FloatArray, seen: FloatArray, weight: FloatArray) -> 
 def _calibration(
     curves: dict[str, list[_CalibrationBin]], words: str, labels: tuple[str, str, str]
 ) -> PagePart:
-    """Return the curves of the most frequent classes, as many as can be told apart, and a table of all."""
+    """Return the curves of the most frequent classes, as many as there are colours, and a table of all."""
     what, across, upwards = labels
     worst, at = max(((name, one) for name, bins in curves.items() for one in bins), key=_difference)
     words += f" They differ most where {at.predicted:.3g} was predicted and {at.seen:.3g} was observed"

@@ -54,7 +54,6 @@ def scores_of(
 
 
 def loss_name(model: Any) -> str:
-    """Return the name of the cross-validated loss of an estimator that chooses a size."""
     if not isinstance(model, SparseEstimator):
         return "loss"
     family = getattr(model, "family_", None)
@@ -64,7 +63,7 @@ def loss_name(model: Any) -> str:
 def fit_measures(
     model: Any, X: pd.DataFrame, y: Any, offset: Any = None, sample_weight: FloatArray | None = None
 ) -> dict[str, float]:
-    """Return the scores of a fit by name: R², or the deviance explained, and the accuracy."""
+    """Return R², or the deviance explained, and the accuracy, by name."""
     shift = {} if offset is None else {"offset": offset}
     score, family = float(model.score(X, y, sample_weight, **shift)), getattr(model, "family_", None)
     if family is None:  # least squares

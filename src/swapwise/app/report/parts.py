@@ -14,7 +14,7 @@ from swapwise.charts.chart import Chart
 from swapwise.charts.document import document, section, table, text
 from swapwise.charts.svg import drawn
 
-# Letters that are written from right to left, and what turns the direction of others.
+# Unicode's classes of letters written from right to left, and of marks that change the direction.
 _OTHER_WAY = {"R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI"}
 
 

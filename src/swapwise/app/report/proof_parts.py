@@ -13,7 +13,7 @@ from swapwise.certify.history import ProofEvent
 from swapwise.charts.chart import COLOURS, FOUND, Axis, Bars, Chart
 from swapwise.search.result import SearchResult
 
-# On a bar that begins at 0, what is open is too small to be read if the value has more than this share.
+# On a bar from 0, the gap is too small to be read if the value is more than this share of the bound.
 _TOO_CLOSE = 0.8
 
 # Rows of the table about how it was proven; the chart has all.

@@ -10,7 +10,7 @@ from swapwise.certify.certificate import Certificate
 from swapwise.charts.document import table
 from swapwise.search.result import SearchResult, Status
 
-#: Pages are to stay small: this many moves are drawn and listed, and those that may lower the value.
+#: The number of moves that a page draws and lists, beside those that may lower the value.
 MOST_MOVES = 500
 
 _TITLE = "Moves of the search"
@@ -44,7 +44,6 @@ def notice_of(result: SearchResult, certificate: Certificate | None) -> str:
 
 
 def search_in_words(result: SearchResult) -> str:
-    """Return how many moves a search made, how, and how it ended."""
     ended = f"ended {_ENDED[result.status]}"
     if not result.history:
         return f"{without_moves(result)} ({result.method}); {ended}"
@@ -88,7 +87,6 @@ def _shown(moves: Sequence[RecordedMove]) -> list[RecordedMove]:
 
 
 def _strategies(result: SearchResult) -> str:
-    """Return what each strategy did, if there are several."""
     if len(result.strategies) < 2:
         return ""
     rows = [

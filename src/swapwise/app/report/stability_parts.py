@@ -16,7 +16,7 @@ from swapwise.graphs.pictures.words import GraphWords, counted
 # Edges that a chart has room for; the table of weights has all.
 _MOST_EDGES = 60
 
-# An edge in this share of bootstrap samples is called stable, as one that is left out in half is not.
+# Shares of bootstrap samples: stable edges are in the first or more, seldom ones in less than the second.
 _STABLE, _SELDOM = 0.95, 0.5
 
 # Pairs without an edge that are named, if many samples have one.
@@ -147,7 +147,7 @@ def _correlations(frame: pd.DataFrame) -> Chart:
             f"{label}, {100 * row.share:.3g} % of cases: {row.mean:.3g} ({row.lower:.3g} to {row.upper:.3g})"
             for row in rows.itertuples()
         ]
-        # All intervals at once cannot be told apart.
+        # The intervals of several measures would overlap.
         bars = {} if rank else {"low": rows["lower"].tolist(), "high": rows["upper"].tolist()}
         colour, marker = COLOURS[rank % len(COLOURS)], MARKERS[rank % len(MARKERS)]
         dropped = (100 * (1 - rows["share"])).tolist()

@@ -13,21 +13,21 @@ from swapwise.checks import some_of
 if TYPE_CHECKING:
     import pandas as pd
 
-# What people write where there is no value, beside what pandas knows.
+# Words for missing values, beside those that pandas knows.
 MISSING = {*"?-–.*x", "??", "--", "..", "missing", "unknown", "na", "n.a.", "none", "#value!", "#div/0!"}
 
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d\d[-/.]\d\d[-/.]\d\d)([T ].*)?"
 )
 
-# A number with a unit or a currency, in brackets, or with what only looks like the minus of the keyboard.
+# A number with a unit or a currency, in brackets, or with a dash as the minus.
 MARKS = r"[-+\u2212\u2010-\u2014\ufe63\uff0d]?\s*"
 MARKED = re.compile(
     rf"\(?{MARKS}[€$£¥]?\s*{MARKS}\d+(?:[.,'’\s]\d+)*\s*([^\d\s.,+\-:/()][^:\s()]{{0,11}})?\s*\)?"
 )
 UNMARKED = re.compile(r"[-+\d.,'’\s]*")
 
-# As much of a cell as a message needs.
+# The number of letters of a cell that a message shows.
 MOST_LETTERS = 40
 
 

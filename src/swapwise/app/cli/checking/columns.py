@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # A column that numbers the rows of a table this long is no coincidence.
 NUMBERED_ROWS = 10
 
-# Names of columns that say which row it is.
+# Names of columns that identify rows.
 IDENTIFIER = re.compile(
     r"(.*[\s_.\-])?(id|ids|uid|guid|index|key|nr|number|case|row|respondent)", re.IGNORECASE
 )
@@ -35,7 +35,7 @@ class Dataset:
     y: pd.Series
     #: The variable of each column, if some variables have several; else None
     variable_of: dict[str, str] | None
-    #: The columns of text that some columns of numbers were made of, and which of them each was
+    #: The columns of text that were one-hot encoded, and the one that each column was made of
     text: pd.DataFrame | None = None
     made_of: Mapping[str, str] = field(default_factory=dict)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DROP, ONE_HOT = "--drop-missing", "--one-hot"
 LEAVE_OUT, NOTHING = "--force-out leaves it out", "no column can be used as it is: correct the data"
 
-# Lines per message: more of them would hide the last, which says what to do.
+# Lines per message: more of them would hide the last, which has the advice.
 MOST_LINES = 12
 
 

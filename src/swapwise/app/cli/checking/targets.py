@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from swapwise.checks import FloatArray
     from swapwise.objectives.glm.family import Family
 
-# More classes than that are probably numbers, and more than the latter certainly.
+# More classes than the first are probably numbers, more than the second certainly.
 MANY_CLASSES, MOST_CLASSES = 10, 20
 
-# Fewer say nothing of what explains them.
+# With fewer rows there is nothing to learn.
 FEWEST_ROWS = 3
 
 # The same as in the estimators that choose a size.
@@ -33,7 +33,7 @@ def require_target(y: pd.Series, *, classes: bool) -> None:
     wrong = None if is_number(y) else not_numbers(y, only_missing=classes)
     if wrong:
         raise BadInput(f"the target {wrong.message}")
-    with unwarned():  # which is for the rows that are left in the end
+    with unwarned():  # read_dataset warns about the rows that are left in the end
         as_target(present, classes=classes)
 
 
@@ -63,7 +63,7 @@ def as_target(y: pd.Series, *, classes: bool) -> pd.Series:
     if n_values > MANY_CLASSES and are_numbers:
         note = f"the {n_values} different numbers of the target {name} are a class each"
         warn(f"{note}; --family linear or poisson takes them as numbers")
-    return y if is_whole else y.astype(str)  # scikit-learn takes other numbers for no classes
+    return y if is_whole else y.astype(str)  # scikit-learn refuses fractions as classes
 
 
 def require_family(y: pd.Series, family: FamilyName) -> None:
@@ -122,7 +122,7 @@ def require_rows(y: pd.Series, family: FamilyName, *, cross_validated: bool) -> 
         require_rows_for_folds(len(y), advice="; --choose bic does without")
     if family is not FamilyName.LOGISTIC:
         return
-    counts = y.astype(str).value_counts(ascending=True)  # of a category, only those that are there
+    counts = y.astype(str).value_counts(ascending=True)  # as text, so that unused categories are not counted
     rare = counts[counts < FOLDS]
     if rare.empty:
         return

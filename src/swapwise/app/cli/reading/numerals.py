@@ -56,7 +56,7 @@ def with_numbers(table: pd.DataFrame, path: Path, decimal: str, *, is_sure: bool
         there = table[name].dropna()
         if not len(there) or decimal_of(str(there.iloc[0])) is None:
             continue
-        cells = {cell: str(cell) for cell in there.unique()}  # integers that are too large are no text
+        cells = {cell: str(cell) for cell in there.unique()}  # some are large integers
         words = list(cells.values())
         fitting = (one for one, pattern in PATTERNS[decimal].items() if all(map(pattern.fullmatch, words)))
         between = next(fitting, None)

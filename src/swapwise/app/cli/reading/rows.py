@@ -85,14 +85,14 @@ def separator_of(text: str, usual: str | None, path: Path, *, strict: bool = Tru
         raise BadInput(f"{path} may have {names} between its columns: {options} says which")
     if not found and usual is None:
         shares[BLANKS] = _fitting_share(text, BLANKS, path)
-    # If none fits, what fits best: the rows that it does not fit are told.
+    # If none fits, the best is taken, and the rows that it does not fit are refused later.
     return max(shares, key=lambda sign: shares[sign])
 
 
 def _fitting_share(text: str, separator: str, path: Path) -> float:
     """Return the share of rows with as many cells as the first, if that has several."""
     rows = []
-    with suppress(BadInput):  # which is told when all rows are read
+    with suppress(BadInput):  # raised again when all rows are read
         for row in rows_of(text, separator, path):
             rows.append(row.cells)
     if not rows or n_named(rows[0]) < 2:
@@ -116,7 +116,7 @@ def layout_of(text: str, separator: str, path: Path) -> tuple[array[int], int, b
     least, width, lines, firsts, long = n_named(names), len(names), array("q"), set[str](), None
     for row in rows:
         inner = [line for cell in row.cells for line in cell.splitlines()[1:-1]]
-        if any(line.count(separator) == least - 1 > 1 for line in inner):  # one is in many sentences
+        if any(line.count(separator) == least - 1 > 1 for line in inner):  # one is common in text
             raise BadInput(_one_quote_too_many(path, row.first_line, row.last_line))
         if len(row.cells) < least:
             raise BadInput(_wrong_width(row, least, path))

@@ -14,7 +14,7 @@ from swapwise.app.cli.reading.text_files import read_text, require_different
 if TYPE_CHECKING:
     import pandas as pd
 
-# What is between the columns of a text file, by what its name ends in; None for what the first line says.
+# The separator of a text file by its suffix; None where its first lines decide.
 USUAL_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None, ".data": None}
 FORMATS = ".csv, .tsv, .txt (also with .gz, .bz2, .xz, .zip or .zst behind it), .parquet or .npz"
 

@@ -30,7 +30,7 @@ ABOVE = re.compile(
     rb'((?:#[^\r\n,;\t|]*\r?\n)*)(?:"?sep=([,;\t|])"?[^\S\r\n]*\r?\n)?(?: *\r?\n)*', re.IGNORECASE
 )
 
-# Lines, or bytes of more than two lines, that tell what the separator is.
+# The separator is found from this many lines, or from the first two and this many bytes.
 MOST_LINES, MOST_BYTES = 50, 1_000_000
 
 # Of more columns, pandas is faster on the whole file than on parts of it, and later on one block of numbers.
@@ -67,7 +67,7 @@ class _TextFile:
         body = BytesIO(self.content)
         body.seek(self.body)
         how = {"sep": self.separator, "decimal": decimal, "low_memory": in_parts and width < MANY_COLUMNS}
-        blanks = {"skipinitialspace": b" " in self.content}  # which takes pandas a third longer
+        blanks = {"skipinitialspace": b" " in self.content}  # costs pandas a third more time
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # cells would be lost
             warnings.simplefilter("error", pd.errors.DtypeWarning)  # numbers in some parts, text in others
@@ -93,12 +93,12 @@ def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
     if decimal == "," and not dialect.decimal:
         warn(f"{path} is read with decimal commas: 1,5 is 1.5")
     names = [*[""] * has_one_more, *file.names]
-    if not names[0]:  # as R writes them, and pandas
+    if not names[0]:  # as R and pandas write the names of rows
         warn(f"the first column of {path} has no name, and is taken as the names of the rows")
     used = [place for place, name in enumerate(names) if name or (place and table[place].notna().any())]
     columns = [names[place] or f"column {place + 1}" for place in used]
     require_different(columns, path)
-    table = table if len(used) == table.shape[1] else table[used]  # which takes long for many
+    table = table if len(used) == table.shape[1] else table[used]  # selecting many columns is slow
     table = table.set_axis(columns, axis=1)
     if len(used) > MANY_COLUMNS:
         table = table.copy()  # in one block of each type
@@ -111,7 +111,7 @@ def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
 
 def read_cells(path: Path, usual: str | None) -> list[list[str]]:
     """Return the words of a small text file, line by line, without the blanks around them."""
-    # No option is about this file: of two separators that fit, it has the usual one.
+    # No option is about this file: of two separators that fit, the usual one is taken.
     content = content_of(path, None, remedy="save it as UTF-8")
     file = _opened(path, content, usual, None, strict=False)
     rows = list(rows_of(file.text, file.separator, path))
