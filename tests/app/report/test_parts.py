@@ -12,7 +12,7 @@ from swapwise import SparseClassifier, SparseRegressor, SparseRegressorCV, Statu
 from swapwise.app.report.chosen_parts import ChosenFeatures
 from swapwise.app.report.data_parts import MOST_POINTS, data_parts
 from swapwise.app.report.fit_parts import path_parts
-from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, proof_in_words
+from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, verdict_in_words
 from swapwise.app.report.search_history import RecordedMove, moves_of
 from swapwise.app.report.search_parts import MOST_MOVES, moves_parts
 from swapwise.app.report.selection import selection_report
@@ -255,7 +255,7 @@ class TestParts:
         proof = replace(model.certify(*data), upper_bound=np.inf)
         assert "no bound on the optimum was proven" in certificate_parts(proof, model.result_)[0].words
         assert certificate_parts(None, model.result_) == []
-        assert proof_in_words(None, model.result_, "graph").startswith(
+        assert verdict_in_words(None, model.result_, "graph").startswith(
             "not requested: swapwise graph --certify"
         )
 

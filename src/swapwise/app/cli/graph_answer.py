@@ -97,16 +97,14 @@ class GraphAnswer:
     def to_html(self) -> str:
         from swapwise.app.report.graph_page import graph_report
 
+        settings = {name: "yes" if value is True else str(value) for name, value in self.settings.items()}
         return graph_report(
             self.model,
             self.rows.table,
             sample_weight=self.rows.counts,
             bootstrap=self.bootstrap,
             certificate=self.certificate,
-            asked=with_notes(
-                {name: "yes" if value is True else str(value) for name, value in self.settings.items()},
-                self.notes,
-            ),
+            asked=with_notes(settings, self.notes),
             seconds=self.seconds,
         )
 

@@ -27,7 +27,7 @@ from swapwise.app.report.parts import (
     shown_name,
     training_frame,
 )
-from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, proof_in_words
+from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, verdict_in_words
 from swapwise.app.report.search_parts import moves_parts, notice_of, search_in_words
 from swapwise.app.report.stability_parts import draws_of, dropping_parts, stability_parts
 from swapwise.certify.certificate import Certificate
@@ -64,7 +64,7 @@ def graph_report(
     edges = [" – ".join(names[end] for end in edge) for edge in model.pairs_.tolist()]
     facts = {
         "score": _score(model, X, sample_weight),
-        "proof": proof_in_words(certificate, result, "graph"),
+        "proof": verdict_in_words(certificate, result, "graph"),
         "time": seconds_in_words(seconds),
     }
     parts = [

@@ -25,7 +25,7 @@ _FEWEST_STEPS = 5
 _ABOUT = "This is about these data and this criterion; it says nothing about new data."
 
 
-def proof_in_words(certificate: Certificate | None, result: SearchResult, command: str) -> str:
+def verdict_in_words(certificate: Certificate | None, result: SearchResult, command: str) -> str:
     """Return the verdict of the proof, or that there is none, and which command makes one."""
     proven = _proof_of(certificate, result)
     if proven is None:

@@ -18,7 +18,7 @@ from swapwise.app.report.parts import (
     shown_name,
     training_frame,
 )
-from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, proof_in_words
+from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, verdict_in_words
 from swapwise.app.report.search_parts import moves_parts, notice_of, search_in_words
 from swapwise.certify.certificate import Certificate
 from swapwise.checks import as_weights
@@ -61,13 +61,11 @@ def selection_report(
     labels = Elements.of(model.groups, len(names), [str(name) for name in columns]).labels or names
     group_of = None if groups is None else [groups.get(name, _NO_GROUP) for name in columns]
     chosen, result = ChosenFeatures(model, names, group_of), model.result_
+    time = "time of the search" if seconds is None else "time"  # a part of the whole fit
     facts = {
         **scores_of(model, *data, where),
-        "proof": proof_in_words(certificate, result, "select"),
-        # The search takes less time than the whole of a fit.
-        "time of the search" if seconds is None else "time": seconds_in_words(
-            result.seconds if seconds is None else seconds
-        ),
+        "proof": verdict_in_words(certificate, result, "select"),
+        time: seconds_in_words(result.seconds if seconds is None else seconds),
     }
     parts = [
         chosen.part(facts),
