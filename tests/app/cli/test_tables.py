@@ -53,13 +53,13 @@ def towns(table):
     return table.assign(ill=[True, False] * (ROWS // 2))
 
 
-def asked(**options):
+def request_with(**options):
     given = {"data": Path("t.csv"), "target": "y", "family": FamilyName.LINEAR, "method": "auto"}
     return request_of(OPTIONS | FLAGS | given | options)
 
 
 def problem_of(table, **options):
-    return read_problem(asked(**options), table)
+    return read_problem(request_with(**options), table)
 
 
 def refused(message, table, **options):
@@ -70,7 +70,7 @@ def refused(message, table, **options):
 
 
 def as_read(path, table, **how):
-    """Write a table and return what is read of it."""
+    """Write a table and return it as it is read."""
     table.to_csv(path, index=False, **how)
     return read_table(path)
 
@@ -130,7 +130,7 @@ def test_words_that_are_no_column_are_split():
 @pytest.mark.parametrize("demo", [True, False])
 def test_a_target_has_a_name(target, demo):
     with pytest.raises(BadParameter, match="--target must say which column to explain, got '"):
-        asked(target=target, demo=demo, data=None if demo else Path("t.csv"))
+        request_with(target=target, demo=demo, data=None if demo else Path("t.csv"))
 
 
 def test_forced_names_are_columns(table):
@@ -232,7 +232,7 @@ def test_packed_files_are_read(tmp_path, table, suffix):
 
 
 @pytest.mark.parametrize("name", ["t.xlsx", "t.parquet.gz", "t", "t.gz"])
-def test_other_formats_are_told(tmp_path, name):
+def test_other_formats_are_reported(tmp_path, name):
     (tmp_path / name).write_text("a,y\n1,2\n")
     with pytest.raises(BadInput, match=r"must end in \.csv, .*save it as \.csv"):
         read_table(tmp_path / name)
@@ -261,7 +261,7 @@ def test_other_encodings_are_for_the_user_to_name(tmp_path, table):
 
 
 @pytest.mark.parametrize("content", [b"a,y\n\x81\0,2\n", "a,y\n1,2\n".encode("utf-16-le"), bytes(range(256))])
-def test_what_is_no_text_is_told(tmp_path, content):
+def test_what_is_no_text_is_reported(tmp_path, content):
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(BadInput, match=r"t\.csv must be text.*save it as"):
         read_table(tmp_path / "t.csv")
@@ -300,7 +300,7 @@ def test_other_columns_with_errors_are_named(tmp_path, table):
         problem_of(read)
 
 
-def test_words_for_missing_values_are_told(tmp_path, table):
+def test_words_for_missing_values_are_reported(tmp_path, table):
     read = with_cells(tmp_path, table, "age", {5: "?", 9: "Unknown", 11: "?"})
     message = "'age' has '?', 'Unknown' in 3 of 40 rows, the first in line 5, which looks like missing values"
     refused(message, read)
@@ -325,7 +325,7 @@ def test_dates_are_called_dates(table, form):
     refused("the target 'day' holds dates such as '", table, target="day")
 
 
-def test_numbers_stored_as_text_are_told(table):
+def test_numbers_stored_as_text_are_reported(table):
     table["code"] = table["age"].map("0{}".format)
     refused("the column 'code' holds numbers as text, such as '0", table)
     classes = problem_of(table.assign(y=["0", "1"] * (ROWS // 2), code=0), family=FamilyName.LOGISTIC)
@@ -335,7 +335,7 @@ def test_numbers_stored_as_text_are_told(table):
 @pytest.mark.parametrize(
     "form", ["({})", "\u2212{}", "\u2013 {}", "(5{}%)", "€{}", "-$ {}", "\u22121{} m", "{}µg/m3", "1,2.{} m²"]
 )
-def test_numbers_with_signs_or_units_are_told(table, form):
+def test_numbers_with_signs_or_units_are_reported(table, form):
     table["cost"] = [form.format(number) for number in range(ROWS - 1)] + ["7"]
     shown = f"'cost' holds numbers with a sign or unit, such as {form.format(0)!r}; write the numbers alone"
     refused(f"the column {shown}, with - for minus, or leave out the column by --force-out", table)
@@ -398,7 +398,7 @@ BAD_GROUPS = {
 
 
 @pytest.mark.parametrize("mistake", BAD_GROUPS)
-def test_bad_groups_are_told(tmp_path, mistake):
+def test_bad_groups_are_reported(tmp_path, mistake):
     content, message = BAD_GROUPS[mistake]
     (tmp_path / "g.csv").write_text(content)
     with pytest.raises(BadInput, match=message):
@@ -432,7 +432,7 @@ def test_an_offset_is_no_feature(table):
     assert problem.request.in_words()["exposure"] == "hours"
 
 
-def test_counts_that_are_none_are_told(table):
+def test_counts_that_are_none_are_reported(table):
     counts = np.arange(ROWS).astype(float)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -442,7 +442,7 @@ def test_counts_that_are_none_are_told(table):
         problem_of(table.assign(y=counts), family=FamilyName.POISSON)
 
 
-def test_rare_classes_are_told(table):
+def test_rare_classes_are_reported(table):
     def rare(*counts):
         classes = [name for name, count in zip("abc", counts, strict=False) for _ in range(count)]
         return table.assign(y=classes + ["z"] * (ROWS - len(classes)))
@@ -497,7 +497,7 @@ def test_sizes_that_no_choice_has_are_left_out(table):
         assert problem_of(roofs, path="3:5", groups_from_prefix="_").request.sizes == range(2, 3)
 
 
-def test_the_default_size_is_told(table):
+def test_the_default_size_is_reported(table):
     problem = problem_of(table)
     assert problem.constraint.max_size() == 3
     assert problem.request.in_words()["limits"] == "at most 3 in all"
@@ -551,7 +551,7 @@ def test_there_must_be_rows(table, rows):
 
 def test_an_offset_and_an_exposure_are_one_too_many():
     with pytest.raises(BadParameter, match=r"give --offset or --exposure, .* not both"):
-        asked(offset="hours", exposure="hours")
+        request_with(offset="hours", exposure="hours")
 
 
 def test_many_numbers_may_be_classes(table):

@@ -95,7 +95,7 @@ class TestParts:
         table = part.below[part.below.index("<details>") :]
         assert [row[0] for row in cells_of(table)] == [str(event.n_iter) for event in result.history]
 
-    def test_strategies_are_told_apart(self, data):
+    def test_strategies_are_distinguished(self, data):
         X, y = data
         result = SparseRegressor(2, start="arbitrary").fit(X[NAMES[::-1]], y).result_
         (part,) = moves_parts(result, NAMES[::-1].__getitem__)
@@ -188,7 +188,7 @@ class TestParts:
         assert part.chart.x.ticks == {0.999: "0.999", 1.0: "1"}
         assert part.chart.x.label == f"value of the objective, from {begin:.6g} on"
 
-    def test_value_and_bound_are_told_apart(self, data, model):
+    def test_value_and_bound_are_distinguished(self, data, model):
         proof = replace(model.certify(*data), value=0.99999999, upper_bound=1.0, bounds={}, resolution=0.0)
         (part,) = certificate_parts(proof, model.result_)
         assert "0.99999999, is at least 99.9999990% of the optimum" in part.words
@@ -268,7 +268,7 @@ class TestParts:
         assert "says nothing about new data" in part.words
         assert part.chart is None
 
-    def test_a_trivial_bound_is_not_told_as_a_share(self, data, model):
+    def test_a_trivial_bound_is_not_shown_as_a_share(self, data, model):
         numbers = {"value": 0.893, "upper_bound": 1.0, "bounds": {"all": 1.0}, "kind": "all"}
         proof = replace(model.certify(*data), **numbers)
         (part,) = certificate_parts(proof, model.result_)
