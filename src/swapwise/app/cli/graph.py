@@ -30,6 +30,7 @@ from swapwise.app.cli.options import (
     Quiet,
     Report,
     Separator,
+    check_data,
     check_method,
     check_proof_seconds,
     file,
@@ -166,10 +167,7 @@ def graph(
 
 def _check(options: dict[str, Any]) -> None:
     """Refuse wrong values in terms of the options, before anything is read."""
-    if options["demo"] and options["data"] is not None:
-        raise typer.BadParameter(f"--demo goes without a table; got {options['data']}")
-    if not options["demo"] and options["data"] is None:
-        raise typer.BadParameter("give a table, or --demo to try it on data that come with the package")
+    check_data(options["data"], demo=options["demo"])
     for name in ("max_degree", "max_edges"):
         if options[name] is not None and options[name] < 1:
             raise BadInput(f"--{name.replace('_', '-')} must be at least 1, got {options[name]}")

@@ -247,13 +247,8 @@ def _say_what_is_yes(table: pd.DataFrame, taken_for: str = "taken for yes") -> N
             columns_of.setdefault(str(_yes_of(seen)), []).append(repr(name))
     if columns_of:
         notes = [f"{yes!r} in {some_of(names)}" for yes, names in columns_of.items()]
-        warn(
-            f"{taken_for}, as it is the later of two values: {'; '.join(notes[:MOST_COLUMNS])}{_more(notes)}"
-        )
-
-
-def _more(notes: list[str]) -> str:
-    return f"; and {len(notes) - MOST_COLUMNS} more" if len(notes) > MOST_COLUMNS else ""
+        more = f"; and {len(notes) - MOST_COLUMNS} more" if len(notes) > MOST_COLUMNS else ""
+        warn(f"{taken_for}, as it is the later of two values: {'; '.join(notes[:MOST_COLUMNS])}{more}")
 
 
 def _as_booleans(column: pd.Series) -> pd.Series:

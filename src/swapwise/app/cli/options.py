@@ -97,6 +97,13 @@ ProofSeconds = Annotated[float, option(help="Time limit of the proof.", metavar=
 Json = Annotated[Path | None, file(help="The answer as JSON; - prints it and nothing else.")]
 
 
+def check_data(data: Path | None, *, demo: bool) -> None:
+    if demo and data is not None:
+        raise typer.BadParameter(f"--demo goes without a table; got {data}")
+    if not demo and data is None:
+        raise typer.BadParameter("give a table, or --demo to try it on data that come with the package")
+
+
 def check_proof_seconds(seconds: float) -> None:
     if not seconds >= 0:
         raise BadInput(f"--proof-seconds must be at least 0, got {seconds:g}")

@@ -14,7 +14,7 @@ from swapwise.app.cli.checking.columns import names_among, require_columns
 from swapwise.app.cli.failures import BadInput
 from swapwise.app.cli.limits import LimitOptions
 from swapwise.app.cli.messages import quoted
-from swapwise.app.cli.options import FamilyName, SizeCriterion, check_method
+from swapwise.app.cli.options import FamilyName, SizeCriterion, check_data, check_method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,10 +95,7 @@ class SelectionRequest:
 
 
 def request_of(options: Mapping[str, Any]) -> SelectionRequest:
-    if options["demo"] and options["data"] is not None:
-        raise typer.BadParameter(f"--demo goes without a table; got {options['data']}")
-    if not options["demo"] and options["data"] is None:
-        raise typer.BadParameter("give a table, or --demo to try it on data that come with the package")
+    check_data(options["data"], demo=options["demo"])
     if not options["demo"] and options["target"] is None:
         raise typer.BadParameter("--target must say which column to explain")
     if options["target"] is not None and not options["target"].strip():

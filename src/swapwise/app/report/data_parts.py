@@ -128,7 +128,8 @@ def _calibration(
 ) -> PagePart:
     """Return the curves of the most frequent classes, as many as there are colours, and a table of all."""
     what, across, upwards = labels
-    worst, at = max(((name, one) for name, bins in curves.items() for one in bins), key=_difference)
+    named = [(name, one) for name, bins in curves.items() for one in bins]
+    worst, at = max(named, key=lambda pair: abs(pair[1].seen - pair[1].predicted))
     words += f" They differ most where {at.predicted:.3g} was predicted and {at.seen:.3g} was observed"
     words += f", of {worst}." if len(curves) > 1 else "."
     frequent = sorted(curves, key=lambda name: -sum(one.seen * one.samples for one in curves[name]))
@@ -139,15 +140,10 @@ def _calibration(
     chart = Chart(Axis(across), Axis(upwards), tuple(series))
     rows = [
         [name, f"{one.predicted:.4g}", f"{one.seen:.4g}", f"{one.error:.2g}", str(one.samples)]
-        for name, bins in curves.items()
-        for one in bins
+        for name, one in named
     ]
     below = as_table([what, across, upwards, "standard error", "samples"], rows, "numbers long")
     return PagePart("fit", "Calibration", words, chart, below)
-
-
-def _difference(named: tuple[str, _CalibrationBin]) -> float:
-    return abs(named[1].seen - named[1].predicted)
 
 
 def _just(curves: dict[str, list[_CalibrationBin]], drawn: list[str]) -> Curve:

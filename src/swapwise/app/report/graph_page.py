@@ -62,8 +62,11 @@ def graph_report(
     names, weights, words = [shown_name(name) for name in columns], _weights(model), words_of(model)
     field, draws, result = getattr(model, "field_", None), draws_of(bootstrap, columns), model.result_
     edges = [" – ".join(names[end] for end in edge) for edge in model.pairs_.tolist()]
+    score = None
+    if X is not None:
+        score = f"{words.score} {model.score(X, sample_weight=sample_weight):.5g} on the training data"
     facts = {
-        "score": _score(model, X, sample_weight),
+        "score": score,
         "proof": verdict_in_words(certificate, result, "graph"),
         "time": seconds_in_words(seconds),
     }
@@ -129,13 +132,6 @@ def _samples(X: pd.DataFrame, sample_weight: ArrayLike | None) -> str:
     if (weight % 1 == 0).all():
         return f"{int(weight.sum())} samples ({len(X)} rows with counts)"
     return f"{len(X)} weighted samples"
-
-
-def _score(model: Any, X: pd.DataFrame | None, sample_weight: ArrayLike | None) -> str | None:
-    if X is None:
-        return None
-    score = model.score(X, sample_weight=sample_weight)
-    return f"{words_of(model).score} {score:.5g} on the training data"
 
 
 def _settings(model: Any, X: pd.DataFrame | None, sample_weight: ArrayLike | None) -> dict[str, str | None]:

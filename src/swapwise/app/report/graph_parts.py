@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from swapwise.app.report.graph_path import GRAPH_CRITERIA, EdgePath, edge_path
-from swapwise.app.report.parts import PagePart, as_table
+from swapwise.app.report.parts import PagePart, as_table, path_table
 from swapwise.charts.chart import FOUND, GREY, PROVEN, Axis, Band, Bars, Chart, Curve, Rule, Series
 from swapwise.charts.document import table
 from swapwise.graphs.estimators.cross_validated import WRITTEN
@@ -24,8 +24,7 @@ def edges_parts(model: Any) -> list[PagePart]:
         return []
     path = edge_path(model)
     columns = ["n_edges", *(name for name in [*GRAPH_CRITERIA.values(), "score_se"] if name in model.path_)]
-    rows = [[f"{float(value):.6g}" for value in row] for row in model.path_[columns].to_numpy()]
-    below = as_table([name.replace("_", " ") for name in columns], rows)
+    below = path_table(model.path_[columns])
     return [PagePart("path", "What was chosen, and why", path.words(), edges_chart(path), below)]
 
 
@@ -43,7 +42,8 @@ def edges_chart(path: EdgePath) -> Chart:
     ]
     series.append(Curve(sizes, path.values.tolist(), "", FOUND, marker="circle", size=6, hover=hover))
     if path.chosen is not None:
-        size, by = path.n_edges[path.chosen], _chosen_by(path)
+        size = path.n_edges[path.chosen]
+        by = f" (by {WRITTEN.get(path.chosen_by, path.chosen_by)})" if path.chosen_by else ""
         series.append(Rule(float(size), f"chosen: {size}{by}", PROVEN, upright=True))
     if path.near is not None:
         series.append(Rule(path.near, "one standard error from the best", GREY, "dot"))
@@ -51,10 +51,6 @@ def edges_chart(path: EdgePath) -> Chart:
     return Chart(
         Axis("number of edges", integers=True, limits=across), Axis(path.label, limits=upwards), tuple(series)
     )
-
-
-def _chosen_by(path: EdgePath) -> str:
-    return f" (by {WRITTEN.get(path.chosen_by, path.chosen_by)})" if path.chosen_by else ""
 
 
 def weights_part(

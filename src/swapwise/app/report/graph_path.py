@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from swapwise.app.report.parts import criterion_of
 from swapwise.charts.frames import require_columns
 from swapwise.checks import FloatArray
 from swapwise.graphs.pictures.words import counted
@@ -96,7 +96,8 @@ def edge_path(model: Any, criterion: str | None = None) -> EdgePath:
     frame = getattr(model, "path_", model)
     require_columns(frame, "model", ["n_edges"], "the path_ of an IsingGraphCV")
     frame = frame.sort_values("n_edges", kind="stable")
-    name = _criterion(frame, criterion, getattr(model, "criterion", None))
+    by = getattr(model, "criterion", None)
+    name = criterion_of(frame, GRAPH_CRITERIA, criterion, by, "the path of graphs")
     values = frame[GRAPH_CRITERIA[name]].to_numpy(dtype=float)
     error = frame["score_se"].to_numpy(dtype=float) if name == "cv" and "score_se" in frame else None
     sizes = [int(size) for size in frame["n_edges"]]
@@ -106,7 +107,6 @@ def edge_path(model: Any, criterion: str | None = None) -> EdgePath:
         best = int(np.nanargmax(values))
         near = float(values[best] - error[best]) if np.isfinite(error[best]) else None
     chosen = sizes.index(int(size)) if size is not None and int(size) in sizes else None
-    by = getattr(model, "criterion", None)
     return EdgePath(name, _label(model, name), sizes, values, error, chosen, by, near)
 
 
@@ -117,16 +117,3 @@ def _label(model: Any, criterion: str) -> str:
         return "log-likelihood"
     gamma = getattr(model, "gamma", None) if criterion == "ebic" else None
     return criterion.upper() + ("" if gamma is None else f" (γ = {gamma:g})")
-
-
-def _criterion(frame: pd.DataFrame, wanted: str | None, chosen_by: str | None) -> str:
-    """Return the wanted criterion, or the one chosen by (an interrupt may have left none of it)."""
-    there = [
-        name for name, column in GRAPH_CRITERIA.items() if column in frame and frame[column].notna().any()
-    ]
-    if wanted is None and there:
-        return chosen_by if chosen_by in there else there[0]
-    if wanted not in there:
-        has = ", ".join(there) or "none"
-        raise ValueError(f"criterion must be one that the path of graphs has: {has}; got {wanted!r}")
-    return wanted

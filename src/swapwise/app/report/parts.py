@@ -143,3 +143,26 @@ def as_table(
 ) -> str:
     """Return the numbers of a chart as a table that is folded away."""
     return f"<details><summary>{text(summary)}</summary>{table(head, lines, kind)}</details>"
+
+
+def path_table(path: pd.DataFrame) -> str:
+    rows = [[f"{float(value):.6g}" for value in row] for row in path.to_numpy()]
+    return as_table([name.replace("_", " ") for name in path.columns], rows)
+
+
+def criterion_of(
+    frame: pd.DataFrame,
+    columns: Mapping[str, str],
+    wanted: str | None,
+    usual: str | None = None,
+    path: str = "the path",
+) -> str:
+    """Return the wanted criterion, or the usual one (of which an interrupt may have left nothing)."""
+    there = [name for name, column in columns.items() if column in frame and frame[column].notna().any()]
+    if wanted is None and there:
+        return usual if usual in there else there[0]
+    if wanted not in there:
+        raise ValueError(
+            f"criterion must be one that {path} has: {', '.join(there) or 'none'}; got {wanted!r}"
+        )
+    return wanted

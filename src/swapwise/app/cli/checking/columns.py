@@ -124,16 +124,13 @@ def categories_of(column: pd.Series) -> list[Any]:
 
 
 def note_on_identifiers(table: pd.DataFrame) -> None:
-    numbering = [name for name in table.columns if _is_identifier(name) and _counts(table[name])]
+    named = [name for name in table.columns if IDENTIFIER.fullmatch(str(name).strip())]
+    numbering = [name for name in named if _counts(table[name])]
     if numbering:
         warn(
             f"{quoted(numbering)} seems to number the rows, but is taken for a variable; "
             f"--force-out {','.join(map(str, numbering))} leaves it out"
         )
-
-
-def _is_identifier(name: object) -> bool:
-    return IDENTIFIER.fullmatch(str(name).strip()) is not None
 
 
 def _counts(column: pd.Series) -> bool:
