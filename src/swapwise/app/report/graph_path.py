@@ -38,6 +38,7 @@ class EdgePath:
     def view(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """The limits of both axes: graphs that have too few edges by far are out of view.
 
+        >>> import pandas as pd
         >>> from types import SimpleNamespace
         >>> frame = pd.DataFrame({"n_edges": [0, 1, 2, 3, 4], "bic": [900.0, 500.0, 40.0, 30.0, 35.0]})
         >>> edge_path(SimpleNamespace(path_=frame, criterion="bic", n_edges_=3)).view
