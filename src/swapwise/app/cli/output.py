@@ -99,12 +99,17 @@ def deliver(
         if path is None:
             continue
         try:
-            wrote.append(_write(path, make(), force))
+            place = _write(path, make(), force)
         except OSError as error:
             failed.append(f"cannot write {path}: {str(error.strerror or error).lower()}")
         except KeyboardInterrupt:
             failed.append(f"interrupted before {path} was written")
             interrupted = True
+        else:
+            wrote.append(place)
+            if place != path:  # printed also with --quiet: a program would read what is not its answer
+                note = f"Note: {path} has come to exist: {place} is written instead"
+                typer.echo(printable_line(note), err=True)
     if as_json:
         typer.echo(answer.to_json(), nl=False)
     elif not quiet:
@@ -123,11 +128,7 @@ def _write(path: Path, content: str | bytes, force: bool) -> Path:
     """Write a file; return its path, which is another one if that has come to be taken."""
     # Surrogates, which stand for bytes of file names that are no text, are replaced.
     data = content.encode(errors="replace") if isinstance(content, str) else content
-    if force:
-        write_atomically(_place(path), data)
-        return path
-    free = write_new(path, data)
-    if free != path:  # printed also with --quiet: a program would read what is not its answer
-        note = f"Note: {path} has come to exist: {free} is written instead"
-        typer.echo(printable_line(note), err=True)
-    return free
+    if not force:
+        return write_new(path, data)
+    write_atomically(_place(path), data)
+    return path

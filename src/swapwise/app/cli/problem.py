@@ -52,11 +52,11 @@ class SelectionProblem:
 
 def read_problem(request: SelectionRequest, table: pd.DataFrame) -> SelectionProblem:
     """Return the problem that a request poses about a table, or say what is wrong with either."""
-    request = request.about(table)
+    request = request.matched_to(table)
     table = table.drop(columns=request.force_out)
     classes = request.family is FamilyName.LOGISTIC
     require_target(table[request.target], classes=classes)
-    features = table if request.shift is None else table.drop(columns=request.shift)
+    features = table if request.offset_column is None else table.drop(columns=request.offset_column)
     if features.shape[1] == 1:
         raise BadInput(f"there is no column to choose from beside the target {request.target!r}")
     require_usable(
@@ -68,19 +68,21 @@ def read_problem(request: SelectionRequest, table: pd.DataFrame) -> SelectionPro
     )
     note_on_identifiers(features.drop(columns=request.target))
     table = without_missing(table, drop=request.drop_missing)
-    offset = _taken_out(table, request)
+    offset = _pop_offset(table, request)
     dataset = read_dataset(table, request.target, classes=classes)
     _require_variation(request.force_in, dataset.X)
     require_family(dataset.y, request.family)
     require_rows(dataset.y, request.family, cross_validated=request.choose is SizeCriterion.CV)
-    left_out = [*request.force_out, request.target, *filter(None, [request.shift])]
+    left_out = [*request.force_out, request.target, *filter(None, [request.offset_column])]
     variable_of = dataset.variable_of or {name: name for name in dataset.X.columns}
     dataset, ground = read_ground_set(dataset, request.limits.whole_groups, left_out, request.force_in)
     found = feasible_sets(request.limits, ground, dataset, path=request.choose is not None)
     request, constraint = replace(request, limits=found.limits), found.constraint
     if request.sizes is not None:
         largest = len(ground.elements) if constraint is None else constraint.max_size()
-        request = replace(request, sizes=_possible(request.sizes, len(found.forced), found.n_needed, largest))
+        request = replace(
+            request, sizes=_possible_sizes(request.sizes, len(found.forced), found.n_needed, largest)
+        )
     coefficients = _coefficients(request.limits, variable_of, left_out)
     return SelectionProblem(request, dataset, constraint, found.group_of, found.forced, offset, coefficients)
 
@@ -97,14 +99,14 @@ def _coefficients(limits: LimitOptions, variable_of: dict[str, str], left_out: l
     return parameters
 
 
-def _taken_out(table: pd.DataFrame, request: SelectionRequest) -> FloatArray | None:
+def _pop_offset(table: pd.DataFrame, request: SelectionRequest) -> FloatArray | None:
     """Remove the column of offsets from a table, in place, and return them, if there is one."""
-    if request.shift is None:
+    if request.offset_column is None:
         return None
     n_classes = table[request.target].nunique()
     if request.family is FamilyName.LOGISTIC and n_classes > 2:
         raise BadInput(f"--offset is for two classes, whose log-odds it is added to, got {n_classes} classes")
-    column = table.pop(request.shift)
+    column = table.pop(request.offset_column)
     return read_offset(column, request.family, is_exposure=request.exposure is not None)
 
 
@@ -116,7 +118,7 @@ def _require_variation(forced: list[str], X: pd.DataFrame) -> None:
             raise BadInput(f"--force-in names {name!r}, which is constant: it is {always}")
 
 
-def _possible(sizes: range, n_forced: int, n_needed: int, largest: int) -> range:
+def _possible_sizes(sizes: range, n_forced: int, n_needed: int, largest: int) -> range:
     """Return the sizes that sets can have."""
     if sizes[-1] < n_needed:
         which = "in --force-in" if n_needed == n_forced else "that --force-in and lower limits need"

@@ -33,7 +33,7 @@ class SelectionRequest:
     limits: LimitOptions
     target: str
     family: FamilyName
-    #: Names of columns; the words of the options until :meth:`about` matches them to a table
+    #: Names of columns; the words of the options until :meth:`matched_to` matches them to a table
     force_in: list[str]
     force_out: list[str]
     method: str
@@ -48,7 +48,7 @@ class SelectionRequest:
     exposure: str | None = None
 
     @property
-    def shift(self) -> str | None:
+    def offset_column(self) -> str | None:
         return self.exposure if self.offset is None else self.offset
 
     def in_words(self) -> dict[str, str]:
@@ -70,13 +70,13 @@ class SelectionRequest:
         }
         return {name: word for name, word in words.items() if word}
 
-    def about(self, table: pd.DataFrame) -> SelectionRequest:
+    def matched_to(self, table: pd.DataFrame) -> SelectionRequest:
         """Return the request with its names matched to the columns of a table, which must exist."""
         force_in = names_among(self.force_in, table.columns)
         force_out = names_among(self.force_out, table.columns)
         named = {"--target": [self.target], "--force-out": force_out, "--force-in": force_in}
-        if self.shift is not None:
-            named["--offset" if self.offset is not None else "--exposure"] = [self.shift]
+        if self.offset_column is not None:
+            named["--offset" if self.offset is not None else "--exposure"] = [self.offset_column]
         for text in self.limits.not_both or []:
             names = names_among([text], table.columns)
             if len(names) < 2:
@@ -86,8 +86,8 @@ class SelectionRequest:
             require_columns(names, table, option)
             if option != "--target" and self.target in names:
                 raise BadInput(f"{option} names the target {self.target!r}, which is to be explained")
-            if option not in ("--target", "--offset", "--exposure") and self.shift in names:
-                raise BadInput(f"{option} names {self.shift!r}, which is the offset, not a feature")
+            if option not in ("--target", "--offset", "--exposure") and self.offset_column in names:
+                raise BadInput(f"{option} names {self.offset_column!r}, which is the offset, not a feature")
         both = [name for name in force_in if name in force_out]
         if both:
             raise BadInput(f"--force-in and --force-out both name {quoted(both)}: choose one of the options")

@@ -119,13 +119,7 @@ def dropping_parts(case_dropping: Any) -> list[PagePart]:
             f"{correlation:g} in 95 % of subsets: {known}. Below 0.25, the order cannot be trusted."
         )
     rows = [
-        [
-            _measured(row.measure),
-            f"{row.share:.3g}",
-            f"{row.mean:.3g}",
-            f"{row.lower:.3g}",
-            f"{row.upper:.3g}",
-        ]
+        [_measured(row.measure), *(f"{x:.3g}" for x in (row.share, row.mean, row.lower, row.upper))]
         for row in frame.itertuples()
     ]
     below = as_table(["measure", "share of cases", "mean correlation", "lower", "upper"], rows)
