@@ -83,7 +83,7 @@ def feasible_sets(
     constraint = _joined(parts, limits, ground)
     forced = ground.forced
     if constraint is not None and forced:
-        forced = _with_needed(constraint, limits, ground)
+        forced = _forced_with_needed(constraint, limits, ground)
     return ResolvedLimits(limits, constraint, ground, group_of, forced)
 
 
@@ -234,17 +234,17 @@ def _budget(limits: LimitOptions, ground: GroundSet, group_of: dict[str, str] | 
             f"{cost_of[cheapest]:.12g}"
         )
     paid = sum(cost_of[name] for name in ground.forced)
-    _require_paid(f"--force-in names features that cost {paid:.12g}", paid, limits.budget)
-    _require_paid_lower_limits(limits, group_of, cost_of)
+    _require_within_budget(f"--force-in names features that cost {paid:.12g}", paid, limits.budget)
+    _require_affordable_lower_limits(limits, group_of, cost_of)
     return Knapsack(cost_of, limits.budget)
 
 
-def _require_paid(what: str, cost: float, budget: float) -> None:
+def _require_within_budget(what: str, cost: float, budget: float) -> None:
     if cost > budget * (1 + 1e-9):
         raise BadInput(f"{what}, but --budget is {budget:.12g}; --budget {cost:.12g} allows it")
 
 
-def _require_paid_lower_limits(
+def _require_affordable_lower_limits(
     limits: LimitOptions, group_of: dict[str, str] | None, cost_of: dict[str, float]
 ) -> None:
     """Refuse lower limits that even the cheapest features cannot meet within the budget."""
@@ -252,7 +252,7 @@ def _require_paid_lower_limits(
     least, _ = limits.in_all
     cheapest = sum(sorted(cost_of.values())[:least])
     option = "--at-least" if limits.exactly is None else "--exactly"
-    _require_paid(f"{option} {least} costs at least {cheapest:.12g}", cheapest, limits.budget)
+    _require_within_budget(f"{option} {least} costs at least {cheapest:.12g}", cheapest, limits.budget)
     if group_of is None or limits.at_least is None:
         return
     costs: dict[str, list[float]] = {}
@@ -260,7 +260,7 @@ def _require_paid_lower_limits(
         costs.setdefault(group, []).append(cost_of[element])
     cheapest = sum(sum(sorted(some)[: limits.at_least]) for some in costs.values())
     what = f"--at-least {limits.at_least} of each of {len(costs)} groups costs at least {cheapest:.12g}"
-    _require_paid(what, cheapest, limits.budget)
+    _require_within_budget(what, cheapest, limits.budget)
 
 
 # -- products ---------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ def _joined(parts: list[Constraint], limits: LimitOptions, ground: GroundSet) ->
         raise BadInput(f"no choice meets all limits: {limits.in_words()}") from None
 
 
-def _with_needed(constraint: Constraint, limits: LimitOptions, ground: GroundSet) -> list[str]:
+def _forced_with_needed(constraint: Constraint, limits: LimitOptions, ground: GroundSet) -> list[str]:
     """Return the forced elements and those that they need, if some choice that meets all limits has them."""
     elements, named = ground.elements, quoted(ground.forced)
     needed = constraint.required(ground.places(ground.forced))

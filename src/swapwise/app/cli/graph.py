@@ -161,8 +161,7 @@ def graph(
             (figure, partial(answer.to_figure, figure or Path())),
             (report, answer.to_html),
         ]
-        messages = {"as_json": printed, "force": force, "quiet": quiet}
-        deliver("swapwise graph", answer, outputs, show_graph, **messages)
+        deliver("swapwise graph", answer, outputs, show_graph, as_json=printed, force=force, quiet=quiet)
 
 
 def _check(options: dict[str, Any]) -> None:

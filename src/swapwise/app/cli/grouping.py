@@ -23,7 +23,7 @@ def by_prefix(features: Sequence[str], end: str) -> dict[str, str]:
     if any(name.count(end) > 1 for name in features):
         last = f"(.+){re.escape(end)}"
         help_with_one = f"; --groups-from-pattern {last!r} takes what comes before the last {end!r}"
-    _tell(group_of, "prefix", help_with_one)
+    _note_groups(group_of, "prefix", help_with_one)
     return group_of
 
 
@@ -47,11 +47,11 @@ def by_pattern(features: Sequence[str], pattern: str) -> dict[str, str]:
             f"--groups-from-pattern {pattern!r} finds nothing in {quoted(missing)}, {len(missing)} of "
             f"{len(features)} features; let it match every name, or leave features out by --force-out"
         )
-    _tell(group_of, "pattern", "")
+    _note_groups(group_of, "pattern", "")
     return group_of
 
 
-def _tell(group_of: Mapping[str, str], by: str, help_with_one: str) -> None:
+def _note_groups(group_of: Mapping[str, str], by: str, help_with_one: str) -> None:
     """Note the groups that were made of names, and warn where they limit nothing."""
     sizes = Counter(group_of.values())
     if len(sizes) == 1 < len(group_of):

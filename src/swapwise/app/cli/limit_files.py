@@ -20,7 +20,7 @@ def read_groups(
 
     A ``partial`` file need not name all features, and those that it does not are left out.
     """
-    words = _words_of_features(path, ("feature", "group"), features, left_out)
+    words = _cells_by_feature(path, ("feature", "group"), features, left_out)
     group_of = {feature: group for feature, (group,) in words.items()}
     missing = [repr(feature) for feature in features if not group_of.get(feature)]
     if missing and not partial:
@@ -33,7 +33,7 @@ def read_groups(
 
 def read_costs(path: Path, features: Sequence[str], left_out: Sequence[str] = ()) -> dict[str, float]:
     """Return the cost of every feature, from lines ``feature,cost``; others may be ``left_out``."""
-    words = _words_of_features(path, ("feature", "cost"), features, left_out)
+    words = _cells_by_feature(path, ("feature", "cost"), features, left_out)
     missing = [feature for feature in features if words.get(feature, ("",)) == ("",)]
     if missing:
         raise BadInput(
@@ -53,7 +53,7 @@ def read_bounds(
 ) -> dict[str, tuple[float | None, float | None]]:
     """Return bounds on coefficients, from lines ``feature,lower,upper``; None where a cell is empty."""
     bounds = {}
-    for feature, pair in _words_of_features(path, ("feature", "lower", "upper"), features, left_out).items():
+    for feature, pair in _cells_by_feature(path, ("feature", "lower", "upper"), features, left_out).items():
         lower, upper = (None if word == "" else _number(word) for word in pair)
         for word, bound in zip(pair, (lower, upper), strict=True):
             if bound is not None and not math.isfinite(bound):
@@ -78,7 +78,7 @@ def _number(word: str) -> float:
         return math.nan
 
 
-def _words_of_features(
+def _cells_by_feature(
     path: Path, header: tuple[str, ...], features: Sequence[str], left_out: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
     """Return the other cells of each feature's line; the feature is in its first column."""

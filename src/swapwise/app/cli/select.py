@@ -223,8 +223,9 @@ def select(
             (save, selection.to_bytes),
             (report, selection.to_html),
         ]
-        messages = {"as_json": printed, "force": force, "quiet": quiet}
-        deliver("swapwise select", selection, outputs, show_selection, **messages)
+        deliver(
+            "swapwise select", selection, outputs, show_selection, as_json=printed, force=force, quiet=quiet
+        )
 
 
 def _answer(

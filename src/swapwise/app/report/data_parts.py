@@ -74,7 +74,7 @@ def _residuals(predicted: FloatArray, y: FloatArray, weight: FloatArray, where: 
     )
     head = ["predicted from", "to", "samples", "mean residual", "standard deviation", "least", "largest"]
     lines = []
-    for some in _alike(predicted, weight):
+    for some in _bins_of_similar(predicted, weight):
         mine = residual[some]
         numbers = (*mean_and_deviation(mine, weight[some]), mine.min(), mine.max())
         span = predicted[some].min(), predicted[some].max()
@@ -106,7 +106,7 @@ def _mean_calibration(
     return _calibration(curves, f"{words} On {where}.", labels)
 
 
-def _alike(predicted: FloatArray, weight: FloatArray) -> list[IndexArray]:
+def _bins_of_similar(predicted: FloatArray, weight: FloatArray) -> list[IndexArray]:
     """Return bins of similar predictions, with nearly equal numbers of samples that have a weight."""
     counted = np.flatnonzero(weight)
     n_bins = max(1, min(_BINS, len(counted) // _LEAST_IN_BIN))
@@ -115,7 +115,7 @@ def _alike(predicted: FloatArray, weight: FloatArray) -> list[IndexArray]:
 
 def _calibrated(predicted: FloatArray, seen: FloatArray, weight: FloatArray) -> list[_CalibrationBin]:
     bins = []
-    for some in _alike(predicted, weight):
+    for some in _bins_of_similar(predicted, weight):
         mine = weight[some]
         mean, deviation = mean_and_deviation(seen[some], mine)
         error = deviation * float(np.linalg.norm(mine) / mine.sum())  # over the root of n, if all are equal
@@ -136,7 +136,10 @@ def _calibration(
     drawn = [name for name in curves if name in frequent[: len(COLOURS)]]
     if len(drawn) < len(curves):
         words += f" The {len(drawn)} most frequent of {len(curves)} classes are drawn."
-    series = [_just(curves, drawn), *(_curve(name, curves[name], rank) for rank, name in enumerate(drawn))]
+    series = [
+        _identity_line(curves, drawn),
+        *(_curve(name, curves[name], rank) for rank, name in enumerate(drawn)),
+    ]
     chart = Chart(Axis(across), Axis(upwards), tuple(series))
     rows = [
         [name, f"{one.predicted:.4g}", f"{one.seen:.4g}", f"{one.error:.2g}", str(one.samples)]
@@ -146,7 +149,7 @@ def _calibration(
     return PagePart("fit", "Calibration", words, chart, below)
 
 
-def _just(curves: dict[str, list[_CalibrationBin]], drawn: list[str]) -> Curve:
+def _identity_line(curves: dict[str, list[_CalibrationBin]], drawn: list[str]) -> Curve:
     """Return the line on which predictions equal the data."""
     ends = [value for name in drawn for one in curves[name] for value in (one.predicted, one.seen)]
     line = [min(ends), max(ends)]

@@ -81,11 +81,11 @@ class EdgePath:
             return words
         apart = abs(self.values[self.runner_up] - value)
         side = "lower" if self.large_is_good else "higher"
-        unsure = ": the data hardly tell the two apart" * bool(apart < self._hardly())
+        unsure = ": the data hardly tell the two apart" * bool(apart < self._clear_difference())
         next_one = counted(self.n_edges[self.runner_up], "edge")
         return f"{words} Next is the one with {next_one}, {apart:.3g} {side}{unsure}."
 
-    def _hardly(self) -> float:
+    def _clear_difference(self) -> float:
         """Return the difference below which two graphs are as good: 2, or the standard error of the score."""
         if self.error is None or self.chosen is None:
             return 0.0 if self.large_is_good else 2.0

@@ -63,13 +63,13 @@ def proof_history_parts(certificate: Certificate | None, result: SearchResult) -
     )
     rows = [
         [f"{at.seconds:.3g}", f"{at.value:.6g}", f"{at.upper_bound:.6g}", at.kind, str(at.n_nodes)]
-        for at in _few(proof_events(proven))
+        for at in _evenly_spaced(proof_events(proven))
     ]
     below = as_table(["seconds", "best value", "upper bound", "proven by", "parts looked at"], rows)
     return [PagePart("proof", "How it was proven", words, proof_history_chart(proven), below)]
 
 
-def _few(events: Sequence[ProofEvent]) -> Sequence[ProofEvent]:
+def _evenly_spaced(events: Sequence[ProofEvent]) -> Sequence[ProofEvent]:
     """Return as many of the events as a table has room for, the first and the last among them."""
     if len(events) <= _MOST_ROWS:
         return events

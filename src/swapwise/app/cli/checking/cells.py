@@ -81,7 +81,7 @@ def not_numbers(column: pd.Series, *, only_missing: bool = False) -> Diagnostic 
     if only_missing:
         return None
     if found == {"number"}:
-        return _unread(words, name)
+        return _why_text(words, name)
     if found == {"date"}:
         fact = f"{name} holds dates such as {words.iloc[0]!r}"
         return Diagnostic(fact, "make numbers of them, such as days")
@@ -106,7 +106,7 @@ def _kind(word: str) -> str:
     return "marked" if MARKED.fullmatch(word) and not UNMARKED.fullmatch(word) else "text"
 
 
-def _unread(words: pd.Series, name: str) -> Diagnostic:
+def _why_text(words: pd.Series, name: str) -> Diagnostic:
     """Return why a column of numbers is still text."""
     examples = {decimal_of(word): word for word in reversed(words.tolist())}
     if {",", "."} <= examples.keys():

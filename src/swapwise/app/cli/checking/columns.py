@@ -125,7 +125,7 @@ def categories_of(column: pd.Series) -> list[Any]:
 
 def note_on_identifiers(table: pd.DataFrame) -> None:
     named = [name for name in table.columns if IDENTIFIER.fullmatch(str(name).strip())]
-    numbering = [name for name in named if _counts(table[name])]
+    numbering = [name for name in named if _numbers_rows(table[name])]
     if numbering:
         warn(
             f"{quoted(numbering)} seems to number the rows, but is taken for a variable; "
@@ -133,7 +133,7 @@ def note_on_identifiers(table: pd.DataFrame) -> None:
         )
 
 
-def _counts(column: pd.Series) -> bool:
+def _numbers_rows(column: pd.Series) -> bool:
     if column.dtype.kind not in "iuf" or len(column) < NUMBERED_ROWS or column.isna().any():
         return False
     return bool(column.is_unique and (column % 1 == 0).all())

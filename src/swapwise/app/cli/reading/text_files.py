@@ -83,11 +83,11 @@ def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
     ``usual`` is the expected separator, None for any; another one is used, with a note, if only that fits.
     Blanks around words are removed.
     """
-    file = _opened(path, content_of(path, dialect.encoding), usual, dialect.sign)
+    file = _open(path, content_of(path, dialect.encoding), usual, dialect.sign)
     _require_header([name for name in file.names if name], path)
     has_commas = file.separator != "," and has_decimal_commas(row.cells for row in file.first_rows[1:])
     decimal = dialect.decimal or ("," if has_commas else ".")
-    table, has_one_more = _parsed(file, decimal)
+    table, has_one_more = _parse(file, decimal)
     if dialect.separator is None and file.separator != usual:
         warn(f"{path} is read with {SEPARATORS.get(file.separator, 'blanks')} between its columns")
     if decimal == "," and not dialect.decimal:
@@ -113,7 +113,7 @@ def read_cells(path: Path, usual: str | None) -> list[list[str]]:
     """Return the words of a small text file, line by line, without the blanks around them."""
     # No option is about this file: of two separators that fit, the usual one is taken.
     content = content_of(path, None, remedy="save it as UTF-8")
-    file = _opened(path, content, usual, None, strict=False)
+    file = _open(path, content, usual, None, strict=False)
     rows = list(rows_of(file.text, file.separator, path))
     width = len(rows[0].cells)
     for row in rows:
@@ -130,7 +130,7 @@ def require_different(names: Iterable[str], path: Path) -> None:
         raise BadInput(f"{problem}; rename one of them, or leave it out of the file")
 
 
-def _opened(
+def _open(
     path: Path, content: bytes, usual: str | None, separator: str | None, *, strict: bool = True
 ) -> _TextFile:
     above = ABOVE.match(content)
@@ -172,7 +172,7 @@ def _require_header(names: Sequence[str], path: Path) -> None:
     warn(f"the first line of {path}, {some_of(names)}, is taken as the names of the columns")
 
 
-def _parsed(file: _TextFile, decimal: str) -> tuple[pd.DataFrame, bool]:
+def _parse(file: _TextFile, decimal: str) -> tuple[pd.DataFrame, bool]:
     """Return all columns by their places, and whether one more comes before the first name."""
     import pandas as pd
 
