@@ -21,7 +21,7 @@ import swapwise
 from swapwise import IndependenceSystem, Matroid, SparseObjective
 from swapwise.app.cli import app
 from swapwise.app.cli.limits import Heredity
-from swapwise.app.cli.options import Choice, Family
+from swapwise.app.cli.options import FamilyName, SizeCriterion
 from swapwise.clock import Budget
 from swapwise.extending import SparseState
 from swapwise.search.methods import Method
@@ -291,7 +291,7 @@ def test_the_page_lists_every_option_once(command):
     assert sorted(names for names, _ in options_on_the_page(command)) == sorted(names_of_options(command))
 
 
-OPTION_WORDS = [("--family", Family), ("--choose", Choice), ("--hierarchy", Heredity)]
+OPTION_WORDS = [("--family", FamilyName), ("--choose", SizeCriterion), ("--hierarchy", Heredity)]
 
 
 @pytest.mark.parametrize(("option", "words"), OPTION_WORDS)

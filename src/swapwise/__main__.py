@@ -4,7 +4,6 @@ from __future__ import annotations
 
 
 def main() -> None:
-    """Run the command line."""
     import sys
     from io import TextIOWrapper
 

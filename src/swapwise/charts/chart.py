@@ -32,8 +32,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#A67C00", "#9A6FD0")
 #: Colours are not all that tells curves apart.
 MARKERS: tuple[Marker, ...] = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 
-#: Colours of values found, of proven bounds, and of guarantees.
-FOUND, PROVEN, GUARANTEED = COLOURS[0], COLOURS[1], GREY
+#: What was found, and what is proven of it.
+FOUND, PROVEN = COLOURS[0], COLOURS[1]
 
 
 @dataclass(frozen=True)

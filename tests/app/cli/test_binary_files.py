@@ -1,4 +1,4 @@
-"""Parquet files and arrays of numpy: what is in them is a column, or told."""
+"""Parquet files and arrays of numpy: every array or field is a column, or refused with a reason."""
 
 import warnings
 
@@ -51,14 +51,14 @@ def test_other_indices_are_names_of_rows(stored):
     assert not_numbers(table["k"]).fact == "'k' has text in 1 of 3 rows: '2O' in row 2"
 
 
-def test_an_index_with_the_name_of_a_column_is_told(stored):
+def test_an_index_with_the_name_of_a_column_is_reported(stored):
     with pytest.raises(BadInput, match="several columns of the same name: 'y'"):
         stored(TABLE.set_axis(pd.Index([1, 2, 3], name="y")))
 
 
 @pytest.mark.parametrize("cells", [[[1, 2], [3], []], [{"a": 1}, {"a": 2}, None]])
 @pytest.mark.parametrize("one_hot", [True, False])
-def test_lists_are_told(stored, cells, one_hot):
+def test_lists_are_reported(stored, cells, one_hot):
     table = stored(TABLE.drop(columns="m").assign(parts=pd.Series(cells)))
     with pytest.raises(BadInput, match=r"the column 'parts' holds lists or the like.* by --force-out"):
         require_usable(table, "y", one_hot=one_hot, drop_missing=True)
@@ -88,7 +88,7 @@ def test_names_may_be_bytes(saved, names):
         ({"X": np.array([None, "a"], dtype=object)}, "objects in it; store numbers or text"),
     ],
 )
-def test_arrays_that_are_no_table_are_told(saved, arrays, message):
+def test_arrays_that_are_no_table_are_reported(saved, arrays, message):
     with pytest.raises(BadInput, match=message):
         saved(**arrays)
 

@@ -1,4 +1,4 @@
-"""All that is in the way of a choice is told at once, and what is said to help does."""
+"""All problems of a table are reported at once, and the options that a message names solve them."""
 
 import shlex
 
@@ -26,7 +26,7 @@ def table():
     return frame
 
 
-def told(table, **options):
+def lines_of(table, **options):
     with pytest.raises(BadInput) as error:
         require_usable(table, "y", **{"one_hot": False, "drop_missing": False} | options)
     return str(error.value).splitlines()
@@ -41,7 +41,7 @@ def remedy_of(lines):
 
 
 def test_all_problems_are_reported_at_once(table):
-    assert told(table) == [
+    assert lines_of(table) == [
         "4 problems:",
         "  the column 'date' holds dates such as '2024-01-03'",
         "  the column 'station_id' has 60 different values in 60 rows, too many for --one-hot",
@@ -51,16 +51,16 @@ def test_all_problems_are_reported_at_once(table):
     ]
 
 
-def test_what_was_done_is_not_told_again(table):
-    assert told(table, one_hot=True)[-1] == "try: --force-out date,station_id --drop-missing"
-    assert told(table, one_hot=True, drop_missing=True)[-1] == "try: --force-out date,station_id"
+def test_what_was_done_is_not_reported_again(table):
+    assert lines_of(table, one_hot=True)[-1] == "try: --force-out date,station_id --drop-missing"
+    assert lines_of(table, one_hot=True, drop_missing=True)[-1] == "try: --force-out date,station_id"
     less = table.drop(columns=["date", "station_id"])
-    assert told(less, drop_missing=True) == [
+    assert lines_of(less, drop_missing=True) == [
         "no numbers in the column 'weather', such as 'sun'; --one-hot encodes text as columns of 0 and 1, "
         "--force-out leaves columns out"
     ]
     by_column = "missing values in 13 of 60 rows, by column: 'no2' 12, 'o3' 3"
-    assert told(less, one_hot=True) == [f"{by_column}; --drop-missing leaves out these rows"]
+    assert lines_of(less, one_hot=True) == [f"{by_column}; --drop-missing leaves out these rows"]
     require_usable(less, "y", one_hot=True, drop_missing=True)
 
 
@@ -101,59 +101,60 @@ def test_the_suggested_options_work(tmp_path, table, changed):
 
 
 def test_names_are_quoted_for_the_shell(table):
-    last = told(CHANGED["strange names"](table))[-1]
+    last = lines_of(CHANGED["strange names"](table))[-1]
     together = "'the station'\"'\"'s $id,unit'"
     assert last == f"try: --force-out {together} --force-out 'date, day' --drop-missing --one-hot"
-    assert "--force-out=-date,-id" in told(CHANGED["options for names"](table))[-1]
+    assert "--force-out=-date,-id" in lines_of(CHANGED["options for names"](table))[-1]
 
 
 def test_columns_that_leave_no_rows_are_named():
     table = pd.DataFrame({"a": [1.0, 2, None, 4, 5], "b": [None] * 4 + [1.0], "y": range(5)})
     by_column = "missing values in 4 of 5 rows, by column: 'a' 1, 'b' 4; --drop-missing alone leaves only 1"
-    assert told(table) == [f"{by_column}; try: --force-out b --drop-missing"]
-    assert told(table, drop_missing=True) == [f"{by_column}; try: --force-out b"]
+    assert lines_of(table) == [f"{by_column}; try: --force-out b --drop-missing"]
+    assert lines_of(table, drop_missing=True) == [f"{by_column}; try: --force-out b"]
     require_usable(table.drop(columns="b"), "y", one_hot=False, drop_missing=True)
     days = table.assign(day="1.5.2024")
-    assert told(days)[-1] == "try: --force-out b,day --drop-missing"
-    assert told(days, drop_missing=True)[-1] == "try: --force-out b,day"
+    assert lines_of(days)[-1] == "try: --force-out b,day --drop-missing"
+    assert lines_of(days, drop_missing=True)[-1] == "try: --force-out b,day"
 
 
-def test_words_that_never_change_are_told(table):
-    assert "  the column 'country' is 'DE' in all rows" in told(CHANGED["one word"](table))
-    assert "  the column 'nearly' is 'DE' in all rows" in told(CHANGED["one word"](table))
+def test_words_that_never_change_are_reported(table):
+    assert "  the column 'country' is 'DE' in all rows" in lines_of(CHANGED["one word"](table))
+    assert "  the column 'nearly' is 'DE' in all rows" in lines_of(CHANGED["one word"](table))
     some = "rows without missing values"
-    assert f"  the column 'kind' is 'a' in all {some}" in told(CHANGED["words that rows take along"](table))
+    lines = lines_of(CHANGED["words that rows take along"](table))
+    assert f"  the column 'kind' is 'a' in all {some}" in lines
     few = pd.DataFrame({"kind": [*"aabbcc"], "a": [1, None] * 3, "y": range(6)})
-    assert f"  the column 'kind' has 3 different values in 3 {some}, too many for --one-hot" in told(few)
+    assert f"  the column 'kind' has 3 different values in 3 {some}, too many for --one-hot" in lines_of(few)
 
 
 def test_columns_that_are_left_out_have_no_missing_values(table):
     table.loc[:, ["no2", "o3"]] = 1.5
     table.loc[3, "date"] = None
-    assert told(table)[-1] == "try: --force-out date,station_id --one-hot"
+    assert lines_of(table)[-1] == "try: --force-out date,station_id --one-hot"
 
 
 def test_what_must_be_chosen_cannot_be_left_out(table):
-    last = told(table, forced=["date", "o3"])[-1]
+    last = lines_of(table, forced=["date", "o3"])[-1]
     assert last.endswith("--drop-missing --one-hot, without 'date' in --force-in")
 
 
-def test_tables_without_any_use_are_told():
+def test_tables_without_any_use_are_reported():
     table = pd.DataFrame({"a": ["5 %", "6 %"], "b": ["1.5.2024", "2.5.2024"], "y": [1, 2]})
-    assert told(table)[-1] == "no column can be used as it is: correct the data"
+    assert lines_of(table)[-1] == "no column can be used as it is: correct the data"
 
 
-def test_not_all_of_very_many_are_told():
+def test_not_all_of_very_many_are_reported():
     days = pd.DataFrame({f"d{number}": ["1.5.2024", "2.5.2024"] for number in range(40)})
-    lines = told(days.assign(a=1, y=[1, 2]))
+    lines = lines_of(days.assign(a=1, y=[1, 2]))
     assert (lines[0], lines[-2], len(lines)) == ("40 problems:", "  and 28 more", 15)
     assert lines[-1].endswith("d38,d39")
 
 
-def test_types_that_are_neither_are_told(table):
+def test_types_that_are_neither_are_reported(table):
     table = table[["y"]].assign(took=pd.to_timedelta([1, 2] * (ROWS // 2), unit="h"))
     for one_hot in (False, True):
-        (line,) = told(table, one_hot=one_hot)
+        (line,) = lines_of(table, one_hot=one_hot)
         assert line.startswith(
             f"the column 'took' holds values of type {table['took'].dtype}, neither numbers"
         )
@@ -170,7 +171,7 @@ def test_the_target_comes_first_and_alone(tmp_path, table):
     ]
 
 
-def test_columns_that_were_left_out_are_not_told(tmp_path, table):
+def test_columns_that_were_left_out_are_not_reported(tmp_path, table):
     table.to_csv(tmp_path / "t.csv", index=False)
     done = select(tmp_path / "t.csv", "--force-out", "date,station_id,no2")
     assert "date" not in done.output

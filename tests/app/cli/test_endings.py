@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import swapwise as sw
-from swapwise.app.cli.as_json import finite
+from swapwise.app.cli.answers import finite
 from swapwise.app.cli.show import proof_in_words
 from tests.app.cli.running import refused, select
 
@@ -45,12 +45,12 @@ def never(*_, **__):
         ("no/a.json", "there is no folder"),
     ],
 )
-def test_files_that_cannot_be_are_told_before_the_search(tmp_path, data, name, message, monkeypatch):
+def test_files_that_cannot_be_are_reported_before_the_search(tmp_path, data, name, message, monkeypatch):
     monkeypatch.setattr("swapwise.app.cli.selection.select_features", never)
     refused(select(data, "-t", "y", "--json", tmp_path / name), message)
 
 
-def test_folders_that_take_no_files_are_told_before_the_search(data, monkeypatch):
+def test_folders_that_take_no_files_are_reported_before_the_search(data, monkeypatch):
     monkeypatch.setattr("swapwise.app.cli.selection.select_features", never)
     if os.path.isdir("/proc/self"):
         refused(select(data, "-t", "y", "--json", "/proc/self/a.json"), "cannot write /proc/self/a.json")
@@ -177,7 +177,7 @@ def test_a_path_that_is_interrupted_is_written(tmp_path, data, monkeypatch, choo
     assert [row["cv_mean"] for row in answer["path"]] == [None] * 5
 
 
-def test_a_proof_that_is_interrupted_is_told(tmp_path, data, monkeypatch):
+def test_a_proof_that_is_interrupted_is_reported(tmp_path, data, monkeypatch):
     def certify(model, X, y, **_):
         return replace(proof, status=sw.Status.INTERRUPTED)
 
@@ -190,7 +190,7 @@ def test_a_proof_that_is_interrupted_is_told(tmp_path, data, monkeypatch):
     assert answer_of(tmp_path / "a.json")["certificate"]["status"] == "INTERRUPTED"
 
 
-def test_a_proof_that_never_began_is_told(tmp_path, data, monkeypatch):
+def test_a_proof_that_never_began_is_reported(tmp_path, data, monkeypatch):
     def certify(*_, **__):
         raise KeyboardInterrupt
 
@@ -341,11 +341,11 @@ def proof_of(value, upper_bound, **more):
         ),
     ],
 )
-def test_what_is_proven_is_told_in_a_line(proof, words):
+def test_what_is_proven_is_reported_in_a_line(proof, words):
     assert proof_in_words(proof) == words
 
 
-def test_proofs_are_told_in_the_words_of_the_command(tmp_path):
+def test_proofs_are_reported_in_the_words_of_the_command(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20, 40))
     frame = pd.DataFrame(X).add_prefix("x").assign(y=X.sum(axis=1))

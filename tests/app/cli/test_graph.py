@@ -156,8 +156,8 @@ class TestOtherColumns:
     def test_counts_of_events_are_named(self, tmp_path, numbers):
         visits = np.random.default_rng(2).poisson(np.exp(numbers["d"].clip(-3, 3)))
         frame = numbers.assign(visits=visits)
-        said = self.chain_found(tmp_path, frame, "--poisson", "visits", "--json", tmp_path / "a.json")
-        assert said.startswith("Mixed graph: 5 variables")
+        printed = self.chain_found(tmp_path, frame, "--poisson", "visits", "--json", tmp_path / "a.json")
+        assert printed.startswith("Mixed graph: 5 variables")
         assert '"counts of events": "visits"' in (tmp_path / "a.json").read_text()
         refused(
             graph(tmp_path / "t.csv", "--poisson", "visits", "--model", "ising"),
@@ -166,7 +166,7 @@ class TestOtherColumns:
         refused(graph(tmp_path / "t.csv", "--poisson", "visit"), "did you mean 'visits'?")
         refused(graph(tmp_path / "t.csv", "--poisson", "a"), "'a' of X must hold whole numbers from 0")
 
-    def test_numbers_for_missing_answers_are_told(self, tmp_path, numbers):
+    def test_numbers_for_missing_answers_are_reported(self, tmp_path, numbers):
         frame = numbers.rank(pct=True).mul(4).round().astype(int)
         frame.loc[:3, "b"] = 99
         frame.to_csv(tmp_path / "t.csv", index=False)
@@ -183,7 +183,7 @@ class TestOtherColumns:
         refused(graph(tmp_path / "t.csv"), "give --correlation polychoric (or spearman) if they are ordered")
         self.chain_found(tmp_path, frame, "--correlation", "polychoric")
 
-    def test_what_does_not_fit_is_told(self, tmp_path, numbers):
+    def test_what_does_not_fit_is_reported(self, tmp_path, numbers):
         frame = numbers.assign(town=["Ulm", "Bonn", "Kiel", "Hof"] * 50)
         frame.to_csv(tmp_path / "t.csv", index=False)
         refused(graph(tmp_path / "t.csv"), "'town'")
@@ -224,15 +224,15 @@ def test_two_values_are_read(answers, coding):
     assert as_yes_or_no(column.to_frame()).iloc[:, 0].tolist() == answers
 
 
-def test_any_two_values_are_read_and_what_is_yes_is_told(tmp_path, data, chain):
+def test_any_two_values_are_read_and_what_is_yes_is_reported(tmp_path, data, chain):
     named = chain.assign(
         a=np.where(chain["a"], "m", "f"), b=np.where(chain["b"], 2, 1), c=np.where(chain["c"], "10", "9")
     )
     named.to_csv(tmp_path / "named.csv", index=False)
     for name in ("data", "named"):
         done = graph(tmp_path / f"{name}.csv", "--edges", tmp_path / f"{name}-edges.csv")
-        told = "taken for yes, as it is the later of two values: 'm' in 'a'; '2' in 'b'; '10' in 'c'"
-        assert (told in done.stderr) == (name == "named")
+        note = "taken for yes, as it is the later of two values: 'm' in 'a'; '2' in 'b'; '10' in 'c'"
+        assert (note in done.stderr) == (name == "named")
     pd.testing.assert_series_equal(
         edges_of(tmp_path / "data-edges.csv"), edges_of(tmp_path / "named-edges.csv")
     )
@@ -245,15 +245,15 @@ def test_words_for_yes_and_no_of_other_languages(tmp_path, chain):
     assert "taken for" not in graph(tmp_path / "t.csv").stderr
 
 
-def test_the_higher_of_two_words_is_told_of_numbers_too(tmp_path, chain):
+def test_the_higher_of_two_words_is_reported_of_numbers_too(tmp_path, chain):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.integers(1, 6, (300, 3)), columns=list("xyz"))
     table = table.assign(**{name: np.where(chain[name], "m", "f") for name in "ab"})
     table.to_csv(tmp_path / "t.csv", index=False)
     for options in (["--correlation", "polychoric"], ["--correlation", "spearman"], ["--model", "gaussian"]):
         done = graph(tmp_path / "t.csv", *options)
-        told = "taken for the higher value, as it is the later of two values: 'm' in 'a', 'b'"
-        assert told in " ".join(done.stderr.split())
+        note = "taken for the higher value, as it is the later of two values: 'm' in 'a', 'b'"
+        assert note in " ".join(done.stderr.split())
 
 
 def test_criteria_may_be_in_capitals(data):
@@ -268,7 +268,7 @@ def test_columns_can_be_left_out(tmp_path, chain):
     refused(graph(tmp_path / "t.csv", "--force-out", "ids"), "did you mean 'id'?")
 
 
-def test_more_neighbours_than_there_are_columns_are_told(data):
+def test_more_neighbours_than_there_are_columns_are_reported(data):
     done = graph(data, "--max-degree", "9")
     assert done.exit_code == 0
     assert "a column has only 4 others: no limit" in done.stderr
@@ -326,13 +326,13 @@ BAD = {
 
 
 @pytest.mark.parametrize("mistake", BAD)
-def test_bad_tables_are_told(tmp_path, mistake):
+def test_bad_tables_are_reported(tmp_path, mistake):
     content, message = BAD[mistake]
     (tmp_path / "t.csv").write_text(content)
     refused(graph(tmp_path / "t.csv"), message)
 
 
-def test_bad_options_are_told(tmp_path, data):
+def test_bad_options_are_reported(tmp_path, data):
     refused(graph(data, "--max-degree", "0"), "--max-degree must be at least 1, got 0")
     (tmp_path / "there.csv").write_text("mine")
     refused(graph(data, "--edges", tmp_path / "there.csv"), "exists already; --force overwrites it")
@@ -360,15 +360,15 @@ def test_rows_with_missing_values_can_be_left_out(tmp_path, chain):
     assert "from 295 rows" in done.output
 
 
-def test_missing_answers_are_used_and_told(tmp_path, chain):
+def test_missing_answers_are_used_and_reported(tmp_path, chain):
     frame = chain.astype(float)
     frame.loc[:4, "b"] = np.nan
     frame.to_csv(tmp_path / "t.csv", index=False)
     done = graph(tmp_path / "t.csv")
     assert "4 edges" in done.output
     assert "from 300 rows" in done.output
-    told = "0.3 % of the cells are missing; any two columns are both there in 295 rows or more"
-    assert told in done.output
+    note = "0.3 % of the cells are missing; any two columns are both there in 295 rows or more"
+    assert note in done.output
 
 
 def test_the_report_gets_all_there_is(tmp_path, data, chain, monkeypatch):
@@ -414,8 +414,8 @@ class TestCounts:
     @pytest.mark.parametrize("options", [[], ["--max-degree", "2"]])
     def test_patterns_with_counts_are_the_rows(self, tmp_path, data, patterns, options):
         patterns.to_csv(tmp_path / "patterns.csv", index=False)
-        asked = ["--counts", "times", "--edges", tmp_path / "counted.csv", "--report", tmp_path / "r.html"]
-        done = graph(tmp_path / "patterns.csv", *asked, *options)
+        counted = ["--counts", "times", "--edges", tmp_path / "counted.csv", "--report", tmp_path / "r.html"]
+        done = graph(tmp_path / "patterns.csv", *counted, *options)
         assert done.exit_code == 0, done.output
         assert f"from 300 samples in {len(patterns)} rows" in done.output
         graph(data, "--edges", tmp_path / "rows.csv", *options)
@@ -456,11 +456,11 @@ class TestCounts:
             (["3", "4", "many"], "how often each row was seen, but 'n' has text in 1 of 3 rows: 'many'"),
         ],
     )
-    def test_wrong_counts_are_told(self, tmp_path, counts, message):
+    def test_wrong_counts_are_reported(self, tmp_path, counts, message):
         pd.DataFrame({"a": [0, 1, 1], "b": [1, 0, 1], "n": counts}).to_csv(tmp_path / "p.csv", index=False)
         refused(graph(tmp_path / "p.csv", "--counts", "n"), message)
 
-    def test_wrong_columns_are_told(self, tmp_path):
+    def test_wrong_columns_are_reported(self, tmp_path):
         pd.DataFrame({"a": [0, 1], "b": [1, 0], "times": [2, 3]}).to_csv(tmp_path / "p.csv", index=False)
         refused(graph(tmp_path / "p.csv", "--counts", "tmies"), "no such column (did you mean 'times'?)")
         left_out = ["--counts", "times", "--force-out", "times"]
@@ -484,7 +484,7 @@ def test_columns_that_xml_cannot_tell_apart_stay_apart(tmp_path):
 
 
 class TestNotes:
-    def said(self, tmp_path, table, *options):
+    def notes_of(self, tmp_path, table, *options):
         table.to_csv(tmp_path / "t.csv", index=False)
         done = graph(tmp_path / "t.csv", *options)
         assert done.exit_code == 0, done.output
@@ -493,27 +493,27 @@ class TestNotes:
     def test_few_rows(self, tmp_path, chain):
         wide = pd.DataFrame(np.random.default_rng(0).standard_normal((8, 10))).add_prefix("x")
         none = ["--criterion", "none", "--max-edges", "2"]
-        assert "8 samples of 10 variables" in self.said(tmp_path, wide, "--max-edges", "3")
-        assert "8 rows for 10 columns" in self.said(tmp_path, wide, *none)
-        assert "X has 20 samples of 5 variables: criteria" in self.said(tmp_path, chain[:20].astype(int))
-        assert "criteria that choose" not in self.said(tmp_path, chain[:40].astype(int))
-        assert "criteria that choose" not in self.said(tmp_path, chain[:20], *none)
+        assert "8 samples of 10 variables" in self.notes_of(tmp_path, wide, "--max-edges", "3")
+        assert "8 rows for 10 columns" in self.notes_of(tmp_path, wide, *none)
+        assert "X has 20 samples of 5 variables: criteria" in self.notes_of(tmp_path, chain[:20].astype(int))
+        assert "criteria that choose" not in self.notes_of(tmp_path, chain[:40].astype(int))
+        assert "criteria that choose" not in self.notes_of(tmp_path, chain[:20], *none)
 
     def test_a_column_that_numbers_the_rows(self, tmp_path, chain):
         table = chain.astype(int).assign(person_id=range(1001, 1301))
-        assert "seems to number the rows" in self.said(tmp_path, table)
-        assert "number the rows" not in self.said(tmp_path, table, "--force-out", "person_id")
-        assert "number the rows" not in self.said(tmp_path, table.rename(columns={"person_id": "income"}))
+        assert "seems to number the rows" in self.notes_of(tmp_path, table)
+        assert "number the rows" not in self.notes_of(tmp_path, table, "--force-out", "person_id")
+        assert "number the rows" not in self.notes_of(tmp_path, table.rename(columns={"person_id": "income"}))
 
     def test_whole_numbers_may_be_survey_weights(self, tmp_path, chain):
         weighted = chain.astype(int).assign(w=np.arange(300) % 5 + 1)
-        assert "If they are survey weights" in self.said(tmp_path, weighted, "--counts", "w")
+        assert "If they are survey weights" in self.notes_of(tmp_path, weighted, "--counts", "w")
         patterns = chain.astype(int).value_counts().rename("w").reset_index()
-        assert "survey weights" not in self.said(tmp_path, patterns, "--counts", "w")
+        assert "survey weights" not in self.notes_of(tmp_path, patterns, "--counts", "w")
 
     def test_very_many_edges(self, tmp_path, monkeypatch, data):
         assert "more than a picture can show" not in graph(data).output
-        monkeypatch.setattr("swapwise.app.cli.graph_notes.MANY_EDGES", 3)
+        monkeypatch.setattr("swapwise.app.cli.graph.MANY_EDGES", 3)
         assert "4 edges are more than a picture can show: --max-edges 1" in " ".join(
             graph(data).output.split()
         )

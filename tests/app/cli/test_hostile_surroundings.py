@@ -1,4 +1,4 @@
-"""Closed streams, links in a circle, names that a terminal would obey: an answer, or a line that says why."""
+"""Closed streams, links in a circle, control characters in names: an answer, or a line with the reason."""
 
 import json
 import os

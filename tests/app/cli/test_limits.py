@@ -1,4 +1,4 @@
-"""Limits of ``swapwise select``: the choice is the best that meets them; what cannot be is told."""
+"""Limits of ``swapwise select``: the choice is the best that meets them; impossible ones are refused."""
 
 import json
 from itertools import combinations
@@ -249,7 +249,7 @@ def test_limit_by_is_groups(tmp_path, data):
     assert [row["group"] for row in found[0]["chosen"]] == list(ROOMS)
 
 
-def test_which_groups_names_make_is_told(tmp_path, data):
+def test_which_groups_names_make_is_reported(tmp_path, data):
     line = "Note: 3 groups by {}: roof (3), hall (3), cellar (3)\n"
     _, done = answer(tmp_path, data, "--groups-from-prefix", "_")
     assert line.format("prefix") in done.stderr
@@ -340,7 +340,7 @@ def test_the_size_by_default(tmp_path, monkeypatch, options, size):
     assert len(found["chosen"]) == size
 
 
-def test_what_only_meets_a_limit_is_told(tmp_path, data, table):
+def test_what_only_meets_a_limit_is_reported(tmp_path, data, table):
     table.assign(twin=table["roof_1"])[["roof_1", "hall_0", "twin", "y"]].to_csv(data, index=False)
     found, done = answer(tmp_path, data, "--exactly", 3)
     assert len(found["filled"]) == 1
@@ -467,7 +467,7 @@ BAD_COSTS = {
 
 
 @pytest.mark.parametrize("mistake", BAD_COSTS)
-def test_bad_costs_are_told(tmp_path, mistake):
+def test_bad_costs_are_reported(tmp_path, mistake):
     content, message = BAD_COSTS[mistake]
     (tmp_path / "t.csv").write_text("x,y,z\n1,2,1\n2,1,2\n3,5,3\n4,3,1\n")
     (tmp_path / "costs.csv").write_text(content)
@@ -475,7 +475,7 @@ def test_bad_costs_are_told(tmp_path, mistake):
     refused(select(tmp_path / "t.csv", "--target", "z", *limits), message)
 
 
-# What is wrong is said in one line, before anything is searched.
+# Errors take one line, and come before any search.
 
 ROOM = ["--groups-from-prefix", "_"]
 BAD = {
@@ -599,7 +599,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("mistake", BAD)
-def test_what_cannot_be_is_told(tmp_path, data, monkeypatch, mistake):
+def test_what_cannot_be_is_reported(tmp_path, data, monkeypatch, mistake):
     monkeypatch.chdir(tmp_path)
     file_of(tmp_path / "costs.csv", COSTS, "feature,cost")
     file_of(tmp_path / "rooms.csv", {name: room_of(name) for name in NAMES})
@@ -627,12 +627,12 @@ BAD_PRODUCTS = {
 
 
 @pytest.mark.parametrize("mistake", BAD_PRODUCTS)
-def test_products_that_cannot_be_are_told(terms, mistake):
+def test_products_that_cannot_be_are_reported(terms, mistake):
     options, message = BAD_PRODUCTS[mistake]
     refused(select(terms, "--target", "y", *options), message)
 
 
-def test_a_product_without_its_factor_is_told(terms):
+def test_a_product_without_its_factor_is_reported(terms):
     pd.read_csv(terms).drop(columns="hall_0").to_csv(terms, index=False)
     message = "'roof_0:hall_0' is spelled as a product or power of 'hall_0', but there is no such column"
     refused(select(terms, "--target", "y", "--hierarchy", "strong"), message)
@@ -667,7 +667,7 @@ USAGE = {
 
 
 @pytest.mark.parametrize("mistake", USAGE)
-def test_options_that_do_not_go_together_are_told(mistake):
+def test_options_that_do_not_go_together_are_reported(mistake):
     options, message = USAGE[mistake]
     done = select("--demo", *options)
     assert done.exit_code == 2
@@ -738,7 +738,7 @@ BAD_BOUNDS = {
 
 
 @pytest.mark.parametrize("mistake", BAD_BOUNDS)
-def test_bad_bounds_are_told(tmp_path, mistake):
+def test_bad_bounds_are_reported(tmp_path, mistake):
     content, message = BAD_BOUNDS[mistake]
     (tmp_path / "t.csv").write_text("x,y,z\n1,2,1\n2,1,2\n3,5,3\n4,3,1\n")
     (tmp_path / "bounds.csv").write_text(content)

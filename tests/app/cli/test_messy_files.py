@@ -1,4 +1,4 @@
-"""What ``swapwise select`` says of ten messy files, and of an encoding that is not said."""
+"""Messages of ``swapwise select`` about ten messy files, and about a wrong encoding."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.app.cli.running import select
 ROWS = "".join(f"{n},{n * n % 7},{n * 3 % 5}.5\n" for n in range(8))
 OUT = ", or leave out the column by --force-out"
 
-# What is in the file, and what is said of it, after its name if that is said.
+# The content of the file, and the message about it, after its name if that is in it.
 MESSY = {
     "a cell too many": (
         f"a,b,y\n{ROWS}1,2,3,4\n",
@@ -60,7 +60,7 @@ MESSY = {
 
 
 @pytest.mark.parametrize("mess", MESSY)
-def test_what_is_said_of_a_messy_file(tmp_path, mess):
+def test_messages_about_a_messy_file(tmp_path, mess):
     content, message = MESSY[mess]
     (tmp_path / "t.csv").write_text(content)
     done = select(tmp_path / "t.csv", "--target", "y", "--size", "1")
@@ -68,7 +68,7 @@ def test_what_is_said_of_a_messy_file(tmp_path, mess):
     assert message in done.output
 
 
-def test_an_encoding_that_is_not_said(tmp_path):
+def test_an_encoding_that_is_not_given(tmp_path):
     (tmp_path / "t.csv").write_bytes(f"größe,b,y\n{ROWS}".encode("latin-1"))
     done = select(tmp_path / "t.csv", "--target", "y", "--size", "1")
     assert (

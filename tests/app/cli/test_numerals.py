@@ -1,4 +1,4 @@
-"""Numbers as people write them: read as they can only be meant, with a note, or left as text and told."""
+"""Numbers as people write them: read in their only possible meaning, with a note, or refused as text."""
 
 import re
 import warnings
@@ -20,7 +20,7 @@ COMMAS = "is read with decimal commas: 1,5 is 1.5$"
 
 @pytest.fixture
 def written(tmp_path):
-    """Write a table of two columns, as it stands, and return what is read of it."""
+    """Write a table of two columns, as it stands, and return it as it is read."""
 
     def written(cells, others, separator, **dialect):
         path = tmp_path / ("t.tsv" if separator == "\t" else "t.csv")
@@ -42,8 +42,8 @@ def written(tmp_path):
 )
 @pytest.mark.filterwarnings("ignore:.*semicolons")
 def test_thousands_beside_decimal_commas(written, cells, numbers):
-    told = "(points|blanks) between thousands in 'cost': 3.007.* is read as 3007"
-    with pytest.warns(UserWarning, match=COMMAS), pytest.warns(UserWarning, match=told):
+    note = "(points|blanks) between thousands in 'cost': 3.007.* is read as 3007"
+    with pytest.warns(UserWarning, match=COMMAS), pytest.warns(UserWarning, match=note):
         read = written(cells, ["1,5", "2", ",5", "7,"], ";")
     assert [None if cell != cell else cell for cell in read["cost"]] == numbers
     assert read["other"].tolist() == [1.5, 2, 0.5, 7]
@@ -51,7 +51,7 @@ def test_thousands_beside_decimal_commas(written, cells, numbers):
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.filterwarnings("ignore:.*semicolons")
-def test_points_are_decimal_where_nothing_else_is_said(written, separator):
+def test_points_are_decimal_where_nothing_else_is_reported(written, separator):
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*(decimal commas|between thousands)")
         read = written(["3.007", "12.450"], ["1", "2"], separator)
@@ -84,7 +84,7 @@ def test_the_user_says_what_commas_are(written, separator):
     assert read == {",": [1.234, 25.5, 7], ".": [1234, 25500, 7]}
 
 
-def test_decimals_beside_decimal_commas_that_come_late_are_told(written):
+def test_decimals_beside_decimal_commas_that_come_late_are_reported(written):
     ones = ["1"] * 100
     with pytest.warns(UserWarning, match="semicolons"):
         read = written([*ones, "3.5", "3.007"], [*ones, "1,5", "2"], ";")

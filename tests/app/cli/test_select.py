@@ -1,4 +1,4 @@
-"""``swapwise select``: from a table to a choice, and a clear word on what is wrong with what was given."""
+"""``swapwise select``: from a table to a choice, or a clear message on what is wrong."""
 
 import json
 import os
@@ -81,10 +81,10 @@ def test_the_answer_is_that_of_the_estimator(tmp_path, data, numbers):
         assert f"{name} {coefficient:.4g}" in words(done.output)
 
 
-def test_what_was_run_is_said(tmp_path, data, numbers):
-    asked = ["--target", "high", "--family", "logistic", "--size", 2]
+def test_what_was_run_is_reported(tmp_path, data, numbers):
+    options = ["--target", "high", "--family", "logistic", "--size", 2]
     numbers.assign(high=numbers["y"] > 0).drop(columns="y").to_csv(tmp_path / "t.csv", index=False)
-    done = select(tmp_path / "t.csv", *asked, "--json", tmp_path / "a.json")
+    done = select(tmp_path / "t.csv", *options, "--json", tmp_path / "a.json")
     assert done.exit_code == 0, done.output
     ran = sw.SparseClassifier(2).fit(numbers[NAMES], numbers["y"] > 0).result_
     search = answer_of(tmp_path / "a.json")["search"]
@@ -238,7 +238,7 @@ def test_a_path_of_which_one_size_is_chosen(tmp_path, data, numbers, choose):
     assert f"Size {model.size_}, of 1 to 5, chosen by {choose}" in done.output
 
 
-def test_a_proof_is_told(tmp_path, data):
+def test_a_proof_is_reported(tmp_path, data):
     done = select(data, "--target", "y", "--size", "2", "--certify", "--json", tmp_path / "a.json")
     proof = answer_of(tmp_path / "a.json")["certificate"]
     assert (proof["proven_optimal"], proof["trivial_bound"], proof["ratio"]) == (True, False, 1)
@@ -327,7 +327,7 @@ def test_a_first_try_with_a_limit_has_no_other():
     assert "prefixes" not in done.output
 
 
-# What is wrong is said in one line.
+# Errors take one line.
 
 BAD = {
     "missing target": (["--target", "yy"], "--target names 'yy', but the data have no such column"),
@@ -353,7 +353,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("mistake", BAD)
-def test_bad_options_are_told(data, mistake):
+def test_bad_options_are_reported(data, mistake):
     options, message = BAD[mistake]
     refused(select(data, *([] if "--target" in options else ["--target", "y"]), *options), message)
 
@@ -387,13 +387,13 @@ FILES = {
 
 
 @pytest.mark.parametrize("mistake", FILES)
-def test_bad_tables_are_told(tmp_path, mistake):
+def test_bad_tables_are_reported(tmp_path, mistake):
     content, message = FILES[mistake]
     (tmp_path / "t.csv").write_text(content)
     refused(select(tmp_path / "t.csv", "--target", "y", "--size", "1"), message)
 
 
-def test_bad_formats_are_told(tmp_path):
+def test_bad_formats_are_reported(tmp_path):
     (tmp_path / "t.xls").write_text("x")
     refused(select(tmp_path / "t.xls", "--target", "y"), "must end in .csv, .tsv, .txt")
     for name, kind in {"t.parquet": "cannot be read as Parquet", "t.npz": "is no .npz file"}.items():
@@ -419,13 +419,13 @@ GROUPS = {
 
 
 @pytest.mark.parametrize("mistake", GROUPS)
-def test_bad_groups_are_told(tmp_path, data, mistake):
+def test_bad_groups_are_reported(tmp_path, data, mistake):
     content, message = GROUPS[mistake]
     (tmp_path / "groups.csv").write_text(content)
     refused(select(data, "--target", "y", "--groups", tmp_path / "groups.csv"), message)
 
 
-def test_text_that_is_no_factor_is_told(tmp_path, table):
+def test_text_that_is_no_factor_is_reported(tmp_path, table):
     table.assign(town=[f"person {n}" for n in range(120)]).to_csv(tmp_path / "t.csv", index=False)
     how = ["--target", "y", "--one-hot"]
     refused(select(tmp_path / "t.csv", *how), "'town' has 120 different values in 120 rows, too many")
@@ -448,7 +448,7 @@ USAGE = {
 
 
 @pytest.mark.parametrize("mistake", USAGE)
-def test_options_that_do_not_go_together_are_told(mistake):
+def test_options_that_do_not_go_together_are_reported(mistake):
     options, message = USAGE[mistake]
     done = select(*options)
     assert done.exit_code == 2
@@ -464,7 +464,7 @@ def test_a_traceback_for_those_who_ask(data):
 # Files that are written.
 
 
-def test_nothing_is_overwritten_unless_asked(tmp_path, data):
+def test_nothing_is_overwritten_without_force(tmp_path, data):
     out = tmp_path / "a.json"
     out.write_text("mine")
     refused(select(data, "--target", "y", "--json", out), "exists already; --force overwrites it")
@@ -668,7 +668,7 @@ def test_a_target_of_two_numbers_may_be_classes(tmp_path, numbers):
     assert "the target 'y' has only two values; --family logistic fits classes" in done.stderr
 
 
-def test_a_column_that_numbers_the_rows_is_told(tmp_path, numbers):
+def test_a_column_that_numbers_the_rows_is_reported(tmp_path, numbers):
     numbers.assign(person_id=range(len(numbers))).to_csv(tmp_path / "t.csv", index=False)
     done = select(tmp_path / "t.csv", "--target", "y", "--size", "2")
     assert "'person_id' seems to number the rows" in done.stderr

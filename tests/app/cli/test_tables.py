@@ -15,8 +15,8 @@ from swapwise.app.cli.checking.columns import names_among, read_dataset
 from swapwise.app.cli.checking.targets import FOLDS, require_rows_for_folds
 from swapwise.app.cli.failures import BadInput
 from swapwise.app.cli.limit_files import read_groups
-from swapwise.app.cli.limits import Limits
-from swapwise.app.cli.options import Choice, Family
+from swapwise.app.cli.limits import LimitOptions
+from swapwise.app.cli.options import FamilyName, SizeCriterion
 from swapwise.app.cli.problem import read_problem
 from swapwise.app.cli.reading.rows import Dialect
 from swapwise.app.cli.reading.tables import read_table
@@ -25,7 +25,16 @@ from swapwise.checks import unwarned
 
 ROWS = 40
 OPTIONS = dict.fromkeys(
-    ["path", "choose", "force_in", "force_out", "ridge", "offset", "exposure", *Limits.__dataclass_fields__]
+    [
+        "path",
+        "choose",
+        "force_in",
+        "force_out",
+        "ridge",
+        "offset",
+        "exposure",
+        *LimitOptions.__dataclass_fields__,
+    ]
 )
 FLAGS = dict.fromkeys(["certify", "one_hot", "drop_missing", "demo"], False)
 
@@ -44,13 +53,13 @@ def towns(table):
     return table.assign(ill=[True, False] * (ROWS // 2))
 
 
-def asked(**options):
-    given = {"data": Path("t.csv"), "target": "y", "family": Family.LINEAR, "method": "auto"}
+def request_with(**options):
+    given = {"data": Path("t.csv"), "target": "y", "family": FamilyName.LINEAR, "method": "auto"}
     return request_of(OPTIONS | FLAGS | given | options)
 
 
 def problem_of(table, **options):
-    return read_problem(asked(**options), table)
+    return read_problem(request_with(**options), table)
 
 
 def refused(message, table, **options):
@@ -61,7 +70,7 @@ def refused(message, table, **options):
 
 
 def as_read(path, table, **how):
-    """Write a table and return what is read of it."""
+    """Write a table and return it as it is read."""
     table.to_csv(path, index=False, **how)
     return read_table(path)
 
@@ -121,7 +130,7 @@ def test_words_that_are_no_column_are_split():
 @pytest.mark.parametrize("demo", [True, False])
 def test_a_target_has_a_name(target, demo):
     with pytest.raises(BadParameter, match="--target must say which column to explain, got '"):
-        asked(target=target, demo=demo, data=None if demo else Path("t.csv"))
+        request_with(target=target, demo=demo, data=None if demo else Path("t.csv"))
 
 
 def test_forced_names_are_columns(table):
@@ -223,7 +232,7 @@ def test_packed_files_are_read(tmp_path, table, suffix):
 
 
 @pytest.mark.parametrize("name", ["t.xlsx", "t.parquet.gz", "t", "t.gz"])
-def test_other_formats_are_told(tmp_path, name):
+def test_other_formats_are_reported(tmp_path, name):
     (tmp_path / name).write_text("a,y\n1,2\n")
     with pytest.raises(BadInput, match=r"must end in \.csv, .*save it as \.csv"):
         read_table(tmp_path / name)
@@ -252,7 +261,7 @@ def test_other_encodings_are_for_the_user_to_name(tmp_path, table):
 
 
 @pytest.mark.parametrize("content", [b"a,y\n\x81\0,2\n", "a,y\n1,2\n".encode("utf-16-le"), bytes(range(256))])
-def test_what_is_no_text_is_told(tmp_path, content):
+def test_what_is_no_text_is_reported(tmp_path, content):
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(BadInput, match=r"t\.csv must be text.*save it as"):
         read_table(tmp_path / "t.csv")
@@ -291,13 +300,13 @@ def test_other_columns_with_errors_are_named(tmp_path, table):
         problem_of(read)
 
 
-def test_words_for_missing_values_are_told(tmp_path, table):
+def test_words_for_missing_values_are_reported(tmp_path, table):
     read = with_cells(tmp_path, table, "age", {5: "?", 9: "Unknown", 11: "?"})
     message = "'age' has '?', 'Unknown' in 3 of 40 rows, the first in line 5, which looks like missing values"
     refused(message, read)
     classes = table.assign(y=[0, 1] * (ROWS // 2))
     read = with_cells(tmp_path, classes, "y", {5: "-"})
-    refused("the target 'y' has '-' in 1 of 40 rows", read, family=Family.LOGISTIC)
+    refused("the target 'y' has '-' in 1 of 40 rows", read, family=FamilyName.LOGISTIC)
 
 
 def test_numbers_and_a_word_may_be_classes_or_text(tmp_path, table):
@@ -305,7 +314,7 @@ def test_numbers_and_a_word_may_be_classes_or_text(tmp_path, table):
     with pytest.warns(UserWarning, match="'age' is one-hot encoded, reference level"):
         assert "age_other" in problem_of(read, one_hot=True).dataset.X
     read = with_cells(tmp_path, table.assign(y=[1, 2] * (ROWS // 2)), "y", {5: "other"})
-    assert set(problem_of(read, family=Family.LOGISTIC).dataset.y) == {"1", "2", "other"}
+    assert set(problem_of(read, family=FamilyName.LOGISTIC).dataset.y) == {"1", "2", "other"}
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y", "%Y-%m-%d %H:%M", None])
@@ -316,17 +325,17 @@ def test_dates_are_called_dates(table, form):
     refused("the target 'day' holds dates such as '", table, target="day")
 
 
-def test_numbers_stored_as_text_are_told(table):
+def test_numbers_stored_as_text_are_reported(table):
     table["code"] = table["age"].map("0{}".format)
     refused("the column 'code' holds numbers as text, such as '0", table)
-    classes = problem_of(table.assign(y=["0", "1"] * (ROWS // 2), code=0), family=Family.LOGISTIC)
+    classes = problem_of(table.assign(y=["0", "1"] * (ROWS // 2), code=0), family=FamilyName.LOGISTIC)
     assert set(classes.dataset.y) == {"0", "1"}
 
 
 @pytest.mark.parametrize(
     "form", ["({})", "\u2212{}", "\u2013 {}", "(5{}%)", "€{}", "-$ {}", "\u22121{} m", "{}µg/m3", "1,2.{} m²"]
 )
-def test_numbers_with_signs_or_units_are_told(table, form):
+def test_numbers_with_signs_or_units_are_reported(table, form):
     table["cost"] = [form.format(number) for number in range(ROWS - 1)] + ["7"]
     shown = f"'cost' holds numbers with a sign or unit, such as {form.format(0)!r}; write the numbers alone"
     refused(f"the column {shown}, with - for minus, or leave out the column by --force-out", table)
@@ -389,7 +398,7 @@ BAD_GROUPS = {
 
 
 @pytest.mark.parametrize("mistake", BAD_GROUPS)
-def test_bad_groups_are_told(tmp_path, mistake):
+def test_bad_groups_are_reported(tmp_path, mistake):
     content, message = BAD_GROUPS[mistake]
     (tmp_path / "g.csv").write_text(content)
     with pytest.raises(BadInput, match=message):
@@ -407,7 +416,9 @@ def test_a_feature_may_be_called_feature(tmp_path):
 @pytest.mark.parametrize("pair", [(0, 1), ("no", "yes"), (False, True), (1.0, 2.0), (0.5, 1.5), (-1, 1)])
 @pytest.mark.filterwarnings("error")
 def test_two_values_are_classes(table, pair):
-    problem = problem_of(table.assign(y=list(pair) * (ROWS // 2)), family=Family.LOGISTIC, choose=Choice.CV)
+    problem = problem_of(
+        table.assign(y=list(pair) * (ROWS // 2)), family=FamilyName.LOGISTIC, choose=SizeCriterion.CV
+    )
     sw.SparseClassifier(1).fit(problem.dataset.X, problem.dataset.y.to_numpy())
     assert problem.dataset.y.nunique() == 2
 
@@ -415,23 +426,23 @@ def test_two_values_are_classes(table, pair):
 def test_an_offset_is_no_feature(table):
     table = table.assign(y=np.arange(ROWS) % 3, hours=np.linspace(1, 2, ROWS))
     with unwarned():
-        problem = problem_of(table, exposure="hours", family=Family.POISSON)
+        problem = problem_of(table, exposure="hours", family=FamilyName.POISSON)
     assert "hours" not in problem.dataset.X
     np.testing.assert_allclose(problem.offset, np.log(table["hours"]))
     assert problem.request.in_words()["exposure"] == "hours"
 
 
-def test_counts_that_are_none_are_told(table):
+def test_counts_that_are_none_are_reported(table):
     counts = np.arange(ROWS).astype(float)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        problem_of(table.assign(y=counts), family=Family.POISSON)
+        problem_of(table.assign(y=counts), family=FamilyName.POISSON)
     counts[3] = 3.5
     with pytest.warns(UserWarning, match="1 of 40 numbers of the target 'y' are not counts, such as 3.5"):
-        problem_of(table.assign(y=counts), family=Family.POISSON)
+        problem_of(table.assign(y=counts), family=FamilyName.POISSON)
 
 
-def test_rare_classes_are_told(table):
+def test_rare_classes_are_reported(table):
     def rare(*counts):
         classes = [name for name, count in zip("abc", counts, strict=False) for _ in range(count)]
         return table.assign(y=classes + ["z"] * (ROWS - len(classes)))
@@ -442,32 +453,35 @@ def test_rare_classes_are_told(table):
         (2, 1, 3): "learnt: 1 'b', 2 'a', 3 'c'$",
     }.items():
         with pytest.warns(UserWarning, match=message):
-            problem_of(rare(*counts), family=Family.LOGISTIC)
+            problem_of(rare(*counts), family=FamilyName.LOGISTIC)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        problem_of(rare(5), family=Family.LOGISTIC)
+        problem_of(rare(5), family=FamilyName.LOGISTIC)
 
 
 def test_blanks_make_no_classes(table):
     y = pd.Series(["no", "yes", "no ", " yes"] * (ROWS // 4))
     for kind in ("object", "category"):
-        problem = problem_of(table.assign(y=y.astype(kind)), family=Family.LOGISTIC)
+        problem = problem_of(table.assign(y=y.astype(kind)), family=FamilyName.LOGISTIC)
         assert problem.dataset.y.tolist() == ["no", "yes"] * (ROWS // 2)
 
 
 def test_there_must_be_as_many_rows_as_folds(table):
     assert sw.SparseRegressorCV().cv == FOLDS
-    refused("cross-validation needs at least 5 rows, got 4; --choose bic", table[:4], choose=Choice.CV)
-    assert problem_of(table[:4], choose=Choice.BIC).constraint is None
+    refused("cross-validation needs at least 5 rows, got 4; --choose bic", table[:4], choose=SizeCriterion.CV)
+    assert problem_of(table[:4], choose=SizeCriterion.BIC).constraint is None
     require_rows_for_folds(FOLDS)
     with pytest.raises(BadInput, match=r"^cross-validation needs at least 5 rows, got 4$"):
         require_rows_for_folds(FOLDS - 1)
     rare = table.assign(y=["no"] * (ROWS - 4) + ["yes"] * 4)
     message = "cross-validation needs at least 5 rows of each class of the target 'y', got 4 of yes"
-    refused(message, rare, choose=Choice.CV, family=Family.LOGISTIC)
-    assert len(problem_of(rare, choose=Choice.EBIC, family=Family.LOGISTIC).dataset.y) == ROWS
+    refused(message, rare, choose=SizeCriterion.CV, family=FamilyName.LOGISTIC)
+    assert len(problem_of(rare, choose=SizeCriterion.EBIC, family=FamilyName.LOGISTIC).dataset.y) == ROWS
     kinds = pd.Categorical(["no", "yes"] * (ROWS // 2), categories=["no", "perhaps", "yes"])
-    assert problem_of(table.assign(y=kinds), choose=Choice.CV, family=Family.LOGISTIC).constraint is None
+    assert (
+        problem_of(table.assign(y=kinds), choose=SizeCriterion.CV, family=FamilyName.LOGISTIC).constraint
+        is None
+    )
 
 
 # Sizes.
@@ -483,16 +497,16 @@ def test_sizes_that_no_choice_has_are_left_out(table):
         assert problem_of(roofs, path="3:5", groups_from_prefix="_").request.sizes == range(2, 3)
 
 
-def test_the_default_size_is_told(table):
+def test_the_default_size_is_reported(table):
     problem = problem_of(table)
     assert problem.constraint.max_size() == 3
     assert problem.request.in_words()["limits"] == "at most 3 in all"
-    assert "limits" not in problem_of(table, choose=Choice.BIC).request.in_words()
+    assert "limits" not in problem_of(table, choose=SizeCriterion.BIC).request.in_words()
 
 
 # What is refused: the message, what the columns hold, and the options.
 
-LOGISTIC, POISSON = {"family": Family.LOGISTIC}, {"family": Family.POISSON}
+LOGISTIC, POISSON = {"family": FamilyName.LOGISTIC}, {"family": FamilyName.POISSON}
 TOWN, TWO, THREE, HOURS = ["Ulm", "Bonn"] * 20, [0, 1] * 20, np.arange(ROWS) % 3, {"hours": 1.0}
 REFUSED = [
     ("--force-in names the target 'y'", {}, {"force_in": ["y"]}),
@@ -511,8 +525,8 @@ REFUSED = [
     ("such as 0.3; --family linear fits numbers", {"y": np.arange(ROWS) + 0.3}, LOGISTIC),
     ("person 0; a class needs several rows", {"y": [f"person {n}" for n in range(ROWS)]}, LOGISTIC),
     ("must hold counts for --family poisson, got -1", {"y": np.arange(ROWS) - 1}, POISSON),
-    ("positive amounts for --family gamma, got 0", {"y": np.arange(ROWS)}, {"family": Family.GAMMA}),
-    *[("infinite numbers in the target 'y'", {"y": [np.inf, 1] * 20}, {"family": one}) for one in Family],
+    ("positive amounts for --family gamma, got 0", {"y": np.arange(ROWS)}, {"family": FamilyName.GAMMA}),
+    *[("infinite numbers in the target 'y'", {"y": [np.inf, 1] * 20}, {"family": one}) for one in FamilyName],
     ("--exposure names 'hour', but the data have no such", HOURS, POISSON | {"exposure": "hour"}),
     ("--offset names the target 'y'", {"y": THREE}, POISSON | {"offset": "y"}),
     ("names 'hours', which is the offset", HOURS, POISSON | {"offset": "hours", "force_in": ["hours"]}),
@@ -537,7 +551,7 @@ def test_there_must_be_rows(table, rows):
 
 def test_an_offset_and_an_exposure_are_one_too_many():
     with pytest.raises(BadParameter, match=r"give --offset or --exposure, .* not both"):
-        asked(offset="hours", exposure="hours")
+        request_with(offset="hours", exposure="hours")
 
 
 def test_many_numbers_may_be_classes(table):

@@ -53,7 +53,7 @@ WIDTHS = {
 
 @pytest.mark.parametrize("mistake", WIDTHS)
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
-def test_rows_of_other_widths_are_told(read, mistake, ends):
+def test_rows_of_other_widths_are_reported(read, mistake, ends):
     content, message = WIDTHS[mistake]
     with unwarned(), pytest.raises(BadInput, match=message):
         read(content.replace("\n", ends))
@@ -105,7 +105,7 @@ def test_there_must_be_a_header(read, first):
         ("", "is empty"),
     ],
 )
-def test_other_files_are_told(read, content, message):
+def test_other_files_are_reported(read, content, message):
     with pytest.raises(BadInput, match=message):
         read(content)
 
@@ -251,7 +251,7 @@ def test_any_separator_can_be_given(read, sign, word):
     assert table.to_dict("list") == {"a": [1], "b": [2]}
 
 
-def test_separators_and_decimals_that_are_none_are_told():
+def test_separators_and_decimals_that_are_none_are_reported():
     with pytest.raises(BadInput, match=r"--separator must be a single character .*; got 'comma'"):
         Dialect(separator="comma")
     with pytest.raises(BadInput, match=r"--decimal must be \. or , \(a point or a comma\); got ';'"):

@@ -92,7 +92,7 @@ class TestReport:
             sw.SparseRegressor(2).report(tmp_path / "answer.html")
 
 
-def test_bars_are_per_standard_deviation_unless_asked_for(data):
+def test_bars_are_per_standard_deviation_without_force_for(data):
     X, y = data
     model = sw.SparseRegressor(3).fit(X, y)
     lengths = [bar.get_width() for bar in sw.plot_support(model).patches]

@@ -1,4 +1,4 @@
-"""The page about a graph draws it first, says why it is that, lists it, and no name does any harm."""
+"""The page about a graph: its picture, path and tables are right, and no name does any harm."""
 
 import re
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ from swapwise.graphs.pictures.svg import graph_svg
 from swapwise.graphs.pictures.words import words_of
 from tests.app.report import pages
 from tests.app.report.pages import EVIL, Reader, charts_of, harmless, then
-from tests.app.report.test_selection import IMAGE, LINK, NARROW, TOGGLE, USED, told
+from tests.app.report.test_selection import IMAGE, LINK, NARROW, TOGGLE, USED, noted
 
 opened = pages.opened
 
@@ -83,7 +83,7 @@ def drawn_of(model, kind="broad"):
 class TestContent:
     def test_the_graph_comes_first_and_settings_last(self, page):
         sections = re.findall(r'<section id="(\w+)"', page)
-        told = [
+        expected = [
             "graph",
             "path",
             "weights",
@@ -93,7 +93,7 @@ class TestContent:
             "degrees",
             "moves",
         ]
-        assert sections == [*told, "settings"]
+        assert sections == [*expected, "settings"]
 
     def test_what_has_nothing_to_say_is_left_out(self, data):
         page = graph_report(IsingGraph(1).fit(data), data)
@@ -360,5 +360,5 @@ class TestInChromium:
         assert 'data-over="0"' in document
         assert len(Reader(document).all("script")) == 2
         assert harmless(document)
-        assert "coupling" in told(document, "first")
-        assert told(document, "last").startswith("sun\nfield")
+        assert "coupling" in noted(document, "first")
+        assert noted(document, "last").startswith("sun\nfield")

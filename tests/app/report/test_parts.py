@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from swapwise import SparseClassifier, SparseRegressor, SparseRegressorCV, Status, exact, maximize
-from swapwise.app.report.chosen_parts import Chosen
+from swapwise.app.report.chosen_parts import ChosenFeatures
 from swapwise.app.report.data_parts import MOST_POINTS, data_parts
 from swapwise.app.report.fit_parts import path_parts
-from swapwise.app.report.proof_parts import certificate_parts, course_parts, proof_in_words
-from swapwise.app.report.record import Move, moves_of
+from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, verdict_in_words
+from swapwise.app.report.search_history import RecordedMove, moves_of
 from swapwise.app.report.search_parts import MOST_MOVES, moves_parts
 from swapwise.app.report.selection import selection_report
 from swapwise.charts.chart import Axis, Bars, Chart, Curve
@@ -95,7 +95,7 @@ class TestParts:
         table = part.below[part.below.index("<details>") :]
         assert [row[0] for row in cells_of(table)] == [str(event.n_iter) for event in result.history]
 
-    def test_strategies_are_told_apart(self, data):
+    def test_strategies_are_distinguished(self, data):
         X, y = data
         result = SparseRegressor(2, start="arbitrary").fit(X[NAMES[::-1]], y).result_
         (part,) = moves_parts(result, NAMES[::-1].__getitem__)
@@ -157,7 +157,7 @@ class TestParts:
         assert len(part.html()) < 250_000
 
     def test_a_move_of_very_many_elements_names_some(self):
-        move = Move(1, "added", "modular", tuple(range(5000)), (), 1.0, 1.0)
+        move = RecordedMove(1, "added", "modular", tuple(range(5000)), (), 1.0, 1.0)
         assert move.words(str).endswith("10, 11 and 4988 more")
 
     def test_moves_of_groups_bear_their_names(self, data):
@@ -188,7 +188,7 @@ class TestParts:
         assert part.chart.x.ticks == {0.999: "0.999", 1.0: "1"}
         assert part.chart.x.label == f"value of the objective, from {begin:.6g} on"
 
-    def test_value_and_bound_are_told_apart(self, data, model):
+    def test_value_and_bound_are_distinguished(self, data, model):
         proof = replace(model.certify(*data), value=0.99999999, upper_bound=1.0, bounds={}, resolution=0.0)
         (part,) = certificate_parts(proof, model.result_)
         assert "0.99999999, is at least 99.9999990% of the optimum" in part.words
@@ -222,7 +222,7 @@ class TestParts:
         history = tuple(ProofEvent(0.1 * k, 0.6, 1.0 - 0.001 * k, "branching", k) for k in range(1, 201))
         numbers = {"value": 0.6, "upper_bound": 0.8, "resolution": 0.0, "history": history}
         proof = replace(model.certify(*data), **numbers, n_nodes=200, seconds=25.0)
-        (part,) = course_parts(proof, model.result_)
+        (part,) = proof_history_parts(proof, model.result_)
         between, bound, value = part.chart.series
         assert bound.x == [*(event.seconds for event in history), 25.0]
         assert bound.y == [*(event.upper_bound for event in history), 0.8]
@@ -242,20 +242,20 @@ class TestParts:
         assert rows[0] == ["0.1", "0.6", "0.999", "branching", "1"]
         assert rows[-1] == ["25", "0.6", "0.8", proof.kind, "200"]
 
-    def test_no_course_where_there_is_nothing_to_see(self, data, model):
+    def test_no_history_where_there_is_nothing_to_see(self, data, model):
         history = tuple(ProofEvent(0.1 * k, 0.6, 1.0 - 0.1 * k, "branching", k) for k in range(5))
         numbers = {"value": 0.6, "upper_bound": 0.8, "resolution": 0.0, "history": history}
         proof = replace(model.certify(*data), **numbers)
-        assert course_parts(proof, model.result_)
-        assert course_parts(None, model.result_) == []
-        assert course_parts(replace(proof, history=history[:4]), model.result_) == []
-        assert course_parts(replace(proof, upper_bound=np.inf, bounds={}), model.result_) == []
+        assert proof_history_parts(proof, model.result_)
+        assert proof_history_parts(None, model.result_) == []
+        assert proof_history_parts(replace(proof, history=history[:4]), model.result_) == []
+        assert proof_history_parts(replace(proof, upper_bound=np.inf, bounds={}), model.result_) == []
 
     def test_no_bound_and_no_proof(self, data, model):
         proof = replace(model.certify(*data), upper_bound=np.inf)
         assert "no bound on the optimum was proven" in certificate_parts(proof, model.result_)[0].words
         assert certificate_parts(None, model.result_) == []
-        assert proof_in_words(None, model.result_, "graph").startswith(
+        assert verdict_in_words(None, model.result_, "graph").startswith(
             "not requested: swapwise graph --certify"
         )
 
@@ -268,7 +268,7 @@ class TestParts:
         assert "says nothing about new data" in part.words
         assert part.chart is None
 
-    def test_a_trivial_bound_is_not_told_as_a_share(self, data, model):
+    def test_a_trivial_bound_is_not_shown_as_a_share(self, data, model):
         numbers = {"value": 0.893, "upper_bound": 1.0, "bounds": {"all": 1.0}, "kind": "all"}
         proof = replace(model.certify(*data), **numbers)
         (part,) = certificate_parts(proof, model.result_)
@@ -339,7 +339,7 @@ class TestParts:
         X["x4"] = X["x2"] + 0.1 * X["x4"]
         y = X @ np.arange(1.0, 32.0)
         (few,), (many,) = (
-            Chosen(SparseRegressor(k).fit(X, y), list(X), None).correlation_parts(X) for k in (30, 31)
+            ChosenFeatures(SparseRegressor(k).fit(X, y), list(X), None).correlation_parts(X) for k in (30, 31)
         )
         rows = cells_of(few.below)
         assert [len(row) for row in rows] == [31] * 30

@@ -289,7 +289,7 @@ class TestSupport:
         assert axes.get_ylim()[0] > axes.get_ylim()[1]
         assert axes.get_xlabel() == "coefficient"
 
-    def test_groups_are_told_with_how_many_are_chosen(self):
+    def test_groups_are_reported_with_how_many_are_chosen(self):
         axes = sw.plot_support(fitted(), groups=["u", "v", "v", "u", "v"])
         assert tick_labels(axes) == ["v: 2 of 3 chosen", "x1", "x4", "u: 2 of 2 chosen", "x3", "x0"]
         first, second = COLOURS[:2]
@@ -395,7 +395,7 @@ class TestSupport:
 
 
 def few_of(features):
-    """Regression on a few of some features: what is searched, and what is to be explained."""
+    """Features and a target that depends on a few of them."""
     rng = np.random.default_rng(features)
     X = rng.standard_normal((80, features)) + rng.standard_normal((80, 1))
     return X, X[:, :6] @ [3.0, -2.0, 2.0, 1.0, -1.0, 1.0] + rng.standard_normal(80)
@@ -431,7 +431,7 @@ class TestHistory:
         assert values[-1] == pytest.approx(result.value)
 
     @pytest.mark.parametrize("start", STARTS)
-    def test_strategies_are_told_apart(self, start):
+    def test_strategies_are_distinguished(self, start):
         X, y = few_of(40)
         result = sw.maximize(sw.LeastSquares(X, y, ridge=1.0), sw.Uniform(40, 6), start=start)
         axes = sw.plot_history(result)
@@ -452,8 +452,8 @@ class TestHistory:
         assert dotted.get_xydata()[:2].tolist() == [[1.0, 3.0], [2.0, 1.0]]
         assert legend(axes) == ["added", "perturbation"]
 
-    def test_additions_and_exchanges_are_told_apart(self):
-        # From {0, 1}: what is worth more comes in for what is worth less, then the rest is added.
+    def test_additions_and_exchanges_are_distinguished(self):
+        # From {0, 1}: better elements replace worse ones, then the rest is added.
         constraint = sw.Partition(["a", "b", "b", "c"], 1)
         result = sw.maximize(sw.Linear([1, 2, 5, 3]), constraint, start=[0, 1])
         axes = sw.plot_history(SimpleNamespace(result_=result))

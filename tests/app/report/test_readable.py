@@ -86,7 +86,7 @@ class TestWithoutSight:
             assert (chart["role"], chart["tabindex"]) == ("group", "0")
             assert len(reader.text[chart["aria-describedby"]]) > 20
             section = page[page.index(f'<section id="{name}"') :].split("</section>")[0]
-            # The graph says that other sections have its tables.
+            # The words about the graph refer to the tables of other sections.
             assert "<table" in section or "the tables of couplings and degrees have" in section
 
     def test_drawings_are_for_those_who_see(self, page):
@@ -137,7 +137,7 @@ class TestColours:
         for colour in (*MARKS, GREY):
             assert contrast(colour, COLOURS["ground"][theme]) >= 3, colour
 
-    def test_marks_are_told_apart_by_more_than_colour(self):
+    def test_marks_are_distinguished_by_more_than_colour(self):
         assert len(set(MARKS)) == len(set(MARKERS)) == len(MARKS) == len(MARKERS)
 
 

@@ -15,7 +15,7 @@ from swapwise import (
     SparseRegressor,
     SparseRegressorCV,
 )
-from swapwise.app.report.chosen_parts import MOST_CLASSES, MOST_DRAWN, Chosen
+from swapwise.app.report.chosen_parts import MOST_CLASSES, MOST_DRAWN, ChosenFeatures
 from swapwise.app.report.parts import significant
 from swapwise.app.report.selection import selection_report
 from swapwise.charts.svg import in_lines
@@ -73,12 +73,12 @@ class TestContent:
         ):
             assert words in text
 
-    def test_a_cross_validated_score_is_told_first(self, data):
+    def test_a_cross_validated_score_is_shown_first(self, data):
         model = SparseRegressorCV(sizes=range(1, 4)).fit(*data)
         row = model.path_.set_index("size").loc[model.size_]
-        told = f"cross-validated mean squared error{row['cv_mean']:.5g} ± {row['cv_se']:.2g} on rows left out"
+        loss = f"cross-validated mean squared error{row['cv_mean']:.5g} ± {row['cv_se']:.2g} on rows left out"
         text = trimmed(selection_report(model, *data), "chosen")
-        assert text.index(told) < text.index("R² on the training data")
+        assert text.index(loss) < text.index("R² on the training data")
 
     def test_settings(self, page):
         text = trimmed(page, "settings")
@@ -171,7 +171,7 @@ class TestContent:
         rng = np.random.default_rng(0)
         X = pd.DataFrame(rng.standard_normal((80, 9))).add_prefix("x")
         model = SparseRegressor(9).fit(X, X @ np.arange(9.0, 0.0, -1.0))
-        bars = Chosen(model, list(X), [f"g{n}" for n in range(9)]).part({}).chart.series
+        bars = ChosenFeatures(model, list(X), [f"g{n}" for n in range(9)]).part({}).chart.series
         assert len({bar.colour for bar in bars}) == 7
         assert [bar.colour for bar in bars[6:]] == [bars[6].colour] * 3
 
@@ -325,31 +325,31 @@ look.before = state(); theme.click(); look.after = state();
 
 # What keys, a pointer and the legend do, in the chart of a section.
 USED = """
-const used = document.querySelector("#panel-SECTION .plot"), told = document.body.dataset;
+const used = document.querySelector("#panel-SECTION .plot"), log = document.body.dataset;
 const press = (key) => used.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
-press("ArrowRight"); told.first = tip.textContent;
-press("ArrowLeft"); told.last = tip.textContent;
-press("Escape"); told.hidden = tip.hidden;
+press("ArrowRight"); log.first = tip.textContent;
+press("ArrowLeft"); log.last = tip.textContent;
+press("Escape"); log.hidden = tip.hidden;
 const box = used.querySelector("[data-t]").getBoundingClientRect();
 const at = {clientX: box.left + 3, clientY: box.top + 3, bubbles: true};
 used.dispatchEvent(new PointerEvent("pointermove", at));
-told.pointed = tip.textContent;
+log.pointed = tip.textContent;
 const button = document.querySelector("#panel-SECTION .legend button");
 const isDrawn = (part) => getComputedStyle(part).display !== "none";
 const seen = () => [...used.querySelectorAll("[data-s]")].filter(isDrawn);
-told.seen = seen().length; button.click();
-told.less = seen().length + " " + button.getAttribute("aria-pressed");
-button.click(); button.dispatchEvent(new MouseEvent("dblclick", {bubbles: true})); told.alone = seen().length;
+log.seen = seen().length; button.click();
+log.less = seen().length + " " + button.getAttribute("aria-pressed");
+button.click(); button.dispatchEvent(new MouseEvent("dblclick", {bubbles: true})); log.alone = seen().length;
 """
 
-# A phone's width, for what is in the page.
+# A phone's width, for the content of the page.
 NARROW = """
 document.body.style.width = "400px";
 document.body.dataset.over = document.body.scrollWidth - document.body.clientWidth;
 """
 
 
-def told(document, name):
+def noted(document, name):
     return unescape(re.search(rf'data-{name}="(.*?)"', document, re.DOTALL)[1])
 
 
@@ -366,11 +366,11 @@ class TestInChromium:
         assert 'data-over="0"' in document
         assert len(Reader(document).all("script")) == 2
         assert harmless(document)
-        assert told(document, "first").startswith("move 1: + rooms")
-        assert told(document, "last").startswith(f"move {path.result_.n_iter}: ")
-        assert told(document, "pointed") == told(document, "first")
-        assert told(document, "hidden") == "true"
-        assert (told(document, "seen"), told(document, "less"), told(document, "alone")) == (
+        assert noted(document, "first").startswith("move 1: + rooms")
+        assert noted(document, "last").startswith(f"move {path.result_.n_iter}: ")
+        assert noted(document, "pointed") == noted(document, "first")
+        assert noted(document, "hidden") == "true"
+        assert (noted(document, "seen"), noted(document, "less"), noted(document, "alone")) == (
             "1",
             "0 false",
             "1",

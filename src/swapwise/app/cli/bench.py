@@ -1,4 +1,4 @@
-"""``swapwise bench``: the race against the peers, where the benchmarks are."""
+"""``swapwise bench``: the race against the peers, in a clone of the repository."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_opti
 
 def bench(context: typer.Context) -> None:
     """Race swapwise against its peers, from a clone of the repository; bench --help lists its options."""
-    # The installed package has no benchmarks: they are where it is worked on.
+    # The benchmarks are in clones of the repository, not in the installed package.
     places = [Path.cwd(), Path(__file__).parents[4]]
     root = next((place for place in places if (place / "benchmarks" / "race" / "__main__.py").exists()), None)
     if root is None and "--help" in context.args:

@@ -1,4 +1,4 @@
-"""How commands end when they cannot go on: a line that says why, and an exit code."""
+"""The ends of commands that cannot go on: a line with the reason, and an exit code."""
 
 from __future__ import annotations
 
@@ -16,25 +16,12 @@ INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
 
 class BadInput(ValueError):
-    """What the user handed in cannot be worked with; the message names it.
-
-    >>> raise BadInput("data.csv is empty")
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: data.csv is empty
-    """
+    """The input cannot be used; the message names what is wrong with it."""
 
 
 @contextmanager
 def exit_on_error(command: str, *, debug: bool = False) -> Iterator[None]:
-    """Exit with code 1 and the error as a message, without traceback, and with 130 if interrupted.
-
-    >>> with exit_on_error("swapwise select"):
-    ...     raise BadInput("data.csv is empty")
-    Traceback (most recent call last):
-    ...
-    SystemExit: swapwise select: data.csv is empty
-    """
+    """Exit with code 1 and the error as a message, without traceback, and with 130 if interrupted."""
     try:
         with sigterm_as_interrupt():
             yield
@@ -46,11 +33,11 @@ def exit_on_error(command: str, *, debug: bool = False) -> Iterator[None]:
     except MemoryError as error:
         if debug:
             raise
-        said = printable_line(f" ({error})" if str(error) else "")
+        reason = printable_line(f" ({error})" if str(error) else "")
         raise SystemExit(
-            f"{command}: out of memory{said}: try a smaller table, or a larger machine"
+            f"{command}: out of memory{reason}: try a smaller table, or a larger machine"
         ) from None
-    # What the library raises for wrong arguments.
+    # The errors that the library raises for wrong arguments.
     except (ValueError, TypeError, OSError) as error:
         if debug:
             raise
@@ -60,12 +47,7 @@ def exit_on_error(command: str, *, debug: bool = False) -> Iterator[None]:
 
 @contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
-    """Make SIGTERM end a run as Ctrl-C does: with the results so far, and no process left behind.
-
-    >>> with sigterm_as_interrupt():
-    ...     signal.getsignal(signal.SIGTERM) is signal.default_int_handler
-    True
-    """
+    """Let SIGTERM end a run as Ctrl-C does: with the results so far, and no process left behind."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -75,13 +57,7 @@ def sigterm_as_interrupt() -> Iterator[None]:
 
 @contextmanager
 def warnings_to_stderr(quiet: bool) -> Iterator[list[str]]:
-    """Print the library's warnings as one-line notes: the source line they point to is of no use here.
-
-    >>> with warnings_to_stderr(quiet=True) as notes:
-    ...     warnings.warn("not heard")
-    >>> notes
-    ['not heard']
-    """
+    """Print warnings as one-line notes, without the source line, and yield the list of them."""
     notes: list[str] = []
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
@@ -93,7 +69,7 @@ def warnings_to_stderr(quiet: bool) -> Iterator[list[str]]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        for said in ("the search was interrupted", ".* chosen only to meet a lower limit"):
-            warnings.filterwarnings("ignore", said)  # which commands say themselves
+        for message in ("the search was interrupted", ".* chosen only to meet a lower limit"):
+            warnings.filterwarnings("ignore", message)  # the commands print these themselves
         warnings.showwarning = show  # catch_warnings restores it
         yield notes

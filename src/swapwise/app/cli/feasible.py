@@ -1,4 +1,4 @@
-"""From limits to a constraint on what can be chosen, once it is certain that some choice meets them all."""
+"""From limits to a constraint on the ground set, once it is certain that some choice meets them all."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 
 from swapwise.app.cli.checking.columns import Dataset, names_among
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.ground import Ground
+from swapwise.app.cli.ground import GroundSet
 from swapwise.app.cli.grouping import by_pattern, by_prefix
 from swapwise.app.cli.limit_files import read_costs, read_groups
-from swapwise.app.cli.limits import DEFAULT_SIZE, Heredity, Limits
-from swapwise.app.cli.messages import quoted, some_of
+from swapwise.app.cli.limits import DEFAULT_SIZE, Heredity, LimitOptions
+from swapwise.app.cli.messages import quoted
 from swapwise.app.cli.products import parents_of
-from swapwise.checks import warn
+from swapwise.checks import some_of, warn
 
 if TYPE_CHECKING:
     from swapwise.constraints.base import Constraint
@@ -29,13 +29,13 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Feasible:
-    """Limits with the default size, the constraint that they are, and the groups that they are on."""
+class ResolvedLimits:
+    """Limits with the default size, their constraint, and the groups that it is on."""
 
-    limits: Limits
-    #: None for no limit, which is for paths over sizes only
+    limits: LimitOptions
+    #: None without any limit, which only paths over sizes allow
     constraint: Constraint | None
-    ground: Ground
+    ground: GroundSet
     #: The group of every element, if limits are on groups
     group_of: dict[str, str] | None
     #: The elements that are chosen in any case, with all that they need
@@ -43,9 +43,9 @@ class Feasible:
 
     @property
     def n_needed(self) -> int:
-        """How many elements meet all lower limits, with what is forced in.
+        """The number of elements that meet all lower limits, with those forced in.
 
-        >>> feasible_sets(Limits(at_least=2), Ground.of(["a", "b", "c"])).n_needed
+        >>> feasible_sets(LimitOptions(at_least=2), GroundSet.of(["a", "b", "c"])).n_needed
         2
         """
         if self.constraint is None:
@@ -56,23 +56,15 @@ class Feasible:
 
 
 def feasible_sets(
-    limits: Limits, ground: Ground, dataset: Dataset | None = None, *, path: bool = False
-) -> Feasible:
-    """Return the constraint that limits are, or say why no choice meets all of them.
+    limits: LimitOptions, ground: GroundSet, dataset: Dataset | None = None, *, path: bool = False
+) -> ResolvedLimits:
+    """Return the constraint of the limits, or say why no choice meets all of them.
 
     Correlations are those in the ``dataset``. A ``path`` over sizes needs no size.
 
-    >>> import warnings
-    >>> rooms = Ground.of(["roof_1", "roof_2", "hall_1"])
-    >>> with warnings.catch_warnings(action="ignore"):
-    ...     feasible_sets(Limits(groups_from_prefix="_", per_group=1), rooms).constraint
-    Partition(n=3, 2 labels, capacity=1)
-    >>> feasible_sets(Limits(at_least=2, exactly=3), rooms).constraint
+    >>> rooms = GroundSet.of(["roof_1", "roof_2", "hall_1"])
+    >>> feasible_sets(LimitOptions(at_least=2, exactly=3), rooms).constraint
     Uniform(n=3, k=3, at_least=3)
-    >>> feasible_sets(Limits(size=4), rooms)
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: --size is 4, but there are only 3 features to choose from
     """
     group_of = _groups(limits, ground) if limits.has_groups else None
     if limits.needs_size and not path:
@@ -91,11 +83,11 @@ def feasible_sets(
     constraint = _joined(parts, limits, ground)
     forced = ground.forced
     if constraint is not None and forced:
-        forced = _with_needed(constraint, limits, ground)
-    return Feasible(limits, constraint, ground, group_of, forced)
+        forced = _forced_with_needed(constraint, limits, ground)
+    return ResolvedLimits(limits, constraint, ground, group_of, forced)
 
 
-def _require_size(limits: Limits, ground: Ground) -> None:
+def _require_size(limits: LimitOptions, ground: GroundSet) -> None:
     n, n_forced = len(ground.elements), len(ground.forced)
     least, most = limits.in_all
     option = "--size" if limits.exactly is None else "--exactly"
@@ -113,8 +105,7 @@ def _require_size(limits: Limits, ground: Ground) -> None:
 # -- groups -----------------------------------------------------------------------------------------
 
 
-def _groups(limits: Limits, ground: Ground) -> dict[str, str]:
-    """Return the group of each element."""
+def _groups(limits: LimitOptions, ground: GroundSet) -> dict[str, str]:
     if limits.groups is not None:
         group_of = read_groups(limits.groups, ground.features, ground.left_out)
     elif limits.groups_from_prefix is not None:
@@ -124,7 +115,7 @@ def _groups(limits: Limits, ground: Ground) -> dict[str, str]:
     return ground.by_element(group_of)
 
 
-def _limits_on_groups(limits: Limits, ground: Ground, group_of: dict[str, str]) -> list[Constraint]:
+def _limits_on_groups(limits: LimitOptions, ground: GroundSet, group_of: dict[str, str]) -> list[Constraint]:
     from swapwise.constraints.few_groups import FewGroups
     from swapwise.constraints.partition import Partition
 
@@ -142,12 +133,12 @@ def _limits_on_groups(limits: Limits, ground: Ground, group_of: dict[str, str]) 
     if limits.at_least is None:
         return [Partition(group_of, len(group_of) if most is None else most)]
     _require_enough(limits, group_of)
-    # With the size in it, it keeps places for what groups lack.
+    # With the size, it reserves room for groups that are below their lower limits.
     return [Partition(group_of, most or len(group_of), limits.at_least, limits.in_all[1])]
 
 
-def _require_enough(limits: Limits, group_of: dict[str, str]) -> None:
-    """Refuse a lower limit that is more than a group has, or that all groups together may have."""
+def _require_enough(limits: LimitOptions, group_of: dict[str, str]) -> None:
+    """Refuse a lower limit above the size of a group, or above the limit on all groups together."""
     sizes, least = Counter(group_of.values()), limits.at_least or 0
     small = [f"{group!r} ({count})" for group, count in sizes.items() if count < least]
     if small:
@@ -164,7 +155,7 @@ def _require_enough(limits: Limits, group_of: dict[str, str]) -> None:
         )
 
 
-def _other_groups(limits: Limits, ground: Ground) -> Constraint:
+def _other_groups(limits: LimitOptions, ground: GroundSet) -> Constraint:
     from swapwise.constraints.partition import Partition
 
     assert limits.and_groups is not None
@@ -187,7 +178,7 @@ def _require_room(forced: Sequence[str], group_of: Mapping[str, str], most: int,
 # -- pairs ------------------------------------------------------------------------------------------
 
 
-def _conflicts(limits: Limits, ground: Ground, dataset: Dataset | None) -> list[Constraint]:
+def _conflicts(limits: LimitOptions, ground: GroundSet, dataset: Dataset | None) -> list[Constraint]:
     from swapwise.constraints.conflicts import Conflicts
 
     why: dict[Pair, str] = {}
@@ -210,25 +201,25 @@ def _conflicts(limits: Limits, ground: Ground, dataset: Dataset | None) -> list[
 
 
 def _correlated(dataset: Dataset, above: float) -> list[Pair]:
-    """Return the elements with columns whose correlation is above a limit, and say how many there are."""
+    """Return the elements with columns whose correlation is above a limit, and note how many there are."""
     from swapwise.constraints.conflicts import Conflicts
 
     elements = list(dataset.X.columns if dataset.variable_of is None else dataset.variable_of.values())
     found = Conflicts.from_correlation(dataset.X.to_numpy(), above).pairs
     pairs = dict.fromkeys((elements[one], elements[other]) for one, other in found)
-    told = [(one, other) for one, other in pairs if one != other]
-    if not told:
+    different = [(one, other) for one, other in pairs if one != other]
+    if not different:
         warn(f"no two features are correlated above {above:g}")
     else:
-        listed = some_of([f"{one} and {other}" for one, other in told])
-        warn(f"{len(told)} pair{'s' * (len(told) > 1)} correlated above {above:g}: {listed}")
-    return told
+        listed = some_of([f"{one} and {other}" for one, other in different])
+        warn(f"{len(different)} pair{'s' * (len(different) > 1)} correlated above {above:g}: {listed}")
+    return different
 
 
 # -- costs ------------------------------------------------------------------------------------------
 
 
-def _budget(limits: Limits, ground: Ground, group_of: dict[str, str] | None) -> Knapsack:
+def _budget(limits: LimitOptions, ground: GroundSet, group_of: dict[str, str] | None) -> Knapsack:
     from swapwise.constraints.knapsack import Knapsack
 
     assert limits.costs is not None
@@ -243,25 +234,25 @@ def _budget(limits: Limits, ground: Ground, group_of: dict[str, str] | None) -> 
             f"{cost_of[cheapest]:.12g}"
         )
     paid = sum(cost_of[name] for name in ground.forced)
-    _require_paid(f"--force-in names features that cost {paid:.12g}", paid, limits.budget)
-    _require_paid_lower_limits(limits, group_of, cost_of)
+    _require_within_budget(f"--force-in names features that cost {paid:.12g}", paid, limits.budget)
+    _require_affordable_lower_limits(limits, group_of, cost_of)
     return Knapsack(cost_of, limits.budget)
 
 
-def _require_paid(what: str, cost: float, budget: float) -> None:
+def _require_within_budget(what: str, cost: float, budget: float) -> None:
     if cost > budget * (1 + 1e-9):
         raise BadInput(f"{what}, but --budget is {budget:.12g}; --budget {cost:.12g} allows it")
 
 
-def _require_paid_lower_limits(
-    limits: Limits, group_of: dict[str, str] | None, cost_of: dict[str, float]
+def _require_affordable_lower_limits(
+    limits: LimitOptions, group_of: dict[str, str] | None, cost_of: dict[str, float]
 ) -> None:
     """Refuse lower limits that even the cheapest features cannot meet within the budget."""
     assert limits.budget is not None
     least, _ = limits.in_all
     cheapest = sum(sorted(cost_of.values())[:least])
     option = "--at-least" if limits.exactly is None else "--exactly"
-    _require_paid(f"{option} {least} costs at least {cheapest:.12g}", cheapest, limits.budget)
+    _require_within_budget(f"{option} {least} costs at least {cheapest:.12g}", cheapest, limits.budget)
     if group_of is None or limits.at_least is None:
         return
     costs: dict[str, list[float]] = {}
@@ -269,13 +260,13 @@ def _require_paid_lower_limits(
         costs.setdefault(group, []).append(cost_of[element])
     cheapest = sum(sum(sorted(some)[: limits.at_least]) for some in costs.values())
     what = f"--at-least {limits.at_least} of each of {len(costs)} groups costs at least {cheapest:.12g}"
-    _require_paid(what, cheapest, limits.budget)
+    _require_within_budget(what, cheapest, limits.budget)
 
 
 # -- products ---------------------------------------------------------------------------------------
 
 
-def _hierarchy(limits: Limits, ground: Ground) -> Hierarchy:
+def _hierarchy(limits: LimitOptions, ground: GroundSet) -> Hierarchy:
     from swapwise.constraints.hierarchy import Hierarchy
 
     assert limits.hierarchy is not None
@@ -292,7 +283,7 @@ def _hierarchy(limits: Limits, ground: Ground) -> Hierarchy:
 # -- all of them ------------------------------------------------------------------------------------
 
 
-def _joined(parts: list[Constraint], limits: Limits, ground: Ground) -> Constraint | None:
+def _joined(parts: list[Constraint], limits: LimitOptions, ground: GroundSet) -> Constraint | None:
     """Return one constraint for all limits, with that on the number in all."""
     from swapwise.constraints.intersection import Intersection
     from swapwise.constraints.uniform import Uniform
@@ -304,7 +295,7 @@ def _joined(parts: list[Constraint], limits: Limits, ground: Ground) -> Constrai
     elif most is not None and not has_size:
         if len(parts) == 1:
             return parts[0].truncate(most)
-        # A part of its own: moves under a truncated partition are far more.
+        # A constraint of its own: a truncated partition has far more moves.
         parts = [*parts, Uniform(n, most)]
     if len(parts) < 2:
         return parts[0] if parts else None
@@ -314,8 +305,8 @@ def _joined(parts: list[Constraint], limits: Limits, ground: Ground) -> Constrai
         raise BadInput(f"no choice meets all limits: {limits.in_words()}") from None
 
 
-def _with_needed(constraint: Constraint, limits: Limits, ground: Ground) -> list[str]:
-    """Return the forced elements and what they need, if some choice that meets all limits has them."""
+def _forced_with_needed(constraint: Constraint, limits: LimitOptions, ground: GroundSet) -> list[str]:
+    """Return the forced elements and those that they need, if some choice that meets all limits has them."""
     elements, named = ground.elements, quoted(ground.forced)
     needed = constraint.required(ground.places(ground.forced))
     others = [elements[place] for place in needed if elements[place] not in ground.forced]

@@ -10,25 +10,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swapwise.app.cli.failures import BadInput, exit_on_error, warnings_to_stderr
-from swapwise.app.cli.graph_names import Correlation, GraphModel
 from swapwise.app.cli.options import (
     DATA,
     PROOF_SECONDS,
     SEARCH,
     STANDARD_OUTPUT,
     Certify,
+    Correlation,
     Debug,
     Decimal,
     DropMissing,
     Encoding,
     Force,
     ForceOut,
+    GraphModel,
     Json,
     Method,
     ProofSeconds,
     Quiet,
     Report,
     Separator,
+    check_data,
     check_method,
     check_proof_seconds,
     file,
@@ -36,7 +38,7 @@ from swapwise.app.cli.options import (
     limit,
     option,
 )
-from swapwise.app.cli.output import Output, check_outputs, check_page, write_outputs
+from swapwise.app.cli.output import Output, check_outputs, check_page, deliver
 from swapwise.app.cli.reading.rows import Dialect
 from swapwise.app.cli.show import show_graph
 from swapwise.checks import warn
@@ -46,23 +48,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from swapwise.app.cli.graph_answer import GraphAnswer
-    from swapwise.app.cli.graph_table import Rows
+    from swapwise.app.cli.graph_table import GraphTable
 
 # The data of --demo, and the name of one of its columns, which is too long for a picture.
 DEMO, DILUTED = "178 wines and 13 of their chemical properties (scikit-learn)", "od280/od315_of_diluted_wines"
 
 PICTURES = (".png", ".pdf", ".svg")
 
+# More edges than this make an unreadable picture.
+MANY_EDGES = 100
+
 # Workers take seconds to start.
 SECONDS_WORTH_WORKERS = 10.0
 
 
-class Criterion(StrEnum):
-    """What chooses the number of edges.
-
-    >>> Criterion("ebic").value
-    'ebic'
-    """
+class EdgeCriterion(StrEnum):
+    """What chooses the number of edges."""
 
     EBIC = "ebic"
     BIC = "bic"
@@ -92,13 +93,13 @@ def graph(
         ),
     ] = None,
     criterion: Annotated[
-        Criterion,
+        EdgeCriterion,
         typer.Option(
             help="How to choose the number of edges; none: as many as the limits allow.",
             case_sensitive=False,
             rich_help_panel=SEARCH,
         ),
-    ] = Criterion.EBIC,
+    ] = EdgeCriterion.EBIC,
     gamma: Annotated[
         float | None,
         option(help="The γ of EBIC; larger values give fewer edges.", metavar="NUMBER", panel=SEARCH),
@@ -147,12 +148,12 @@ def graph(
 
     Columns of two values (0 and 1, -1 and +1, no and yes), of numbers, or of both; cells may be missing.
     """
-    asked = dict(locals())  # all options, before anything else has a name here
+    options = dict(locals())  # all options, before anything else has a name here
     with exit_on_error("swapwise graph", debug=debug), warnings_to_stderr(quiet) as notes:
-        _check(asked)
+        _check(options)
         printed, json = json == STANDARD_OUTPUT, None if json == STANDARD_OUTPUT else json
         check_outputs([report, figure, graphml, edges, json], inputs=[data] if data else [], force=force)
-        answer = _answer(asked, notes)
+        answer = _answer(options, notes)
         outputs: list[Output] = [
             (json, answer.to_json),
             (edges, answer.to_csv),
@@ -160,78 +161,73 @@ def graph(
             (figure, partial(answer.to_figure, figure or Path())),
             (report, answer.to_html),
         ]
-        # Before anything is printed: the reader of a pipe may close it.
-        done = write_outputs(outputs, force=force)
-        if printed:
-            typer.echo(answer.to_json(), nl=False)
-        elif not quiet:
-            show_graph(answer)
-        done.end("swapwise graph", interrupted=answer.interrupted, quiet=quiet or printed)
+        deliver("swapwise graph", answer, outputs, show_graph, as_json=printed, force=force, quiet=quiet)
 
 
-def _check(asked: dict[str, Any]) -> None:
+def _check(options: dict[str, Any]) -> None:
     """Refuse wrong values in terms of the options, before anything is read."""
-    if asked["demo"] and asked["data"] is not None:
-        raise typer.BadParameter(f"--demo goes without a table; got {asked['data']}")
-    if not asked["demo"] and asked["data"] is None:
-        raise typer.BadParameter("give a table, or --demo to try it on data that come with the package")
+    check_data(options["data"], demo=options["demo"])
     for name in ("max_degree", "max_edges"):
-        if asked[name] is not None and asked[name] < 1:
-            raise BadInput(f"--{name.replace('_', '-')} must be at least 1, got {asked[name]}")
+        if options[name] is not None and options[name] < 1:
+            raise BadInput(f"--{name.replace('_', '-')} must be at least 1, got {options[name]}")
     for name in ("gamma", "threshold", "bootstrap"):
-        if asked[name] is not None and not asked[name] >= 0:
-            raise BadInput(f"--{name} must be at least 0, got {asked[name]:g}")
-    criterion = asked["criterion"]
-    if asked["gamma"] is not None and criterion is not Criterion.EBIC:
+        if options[name] is not None and not options[name] >= 0:
+            raise BadInput(f"--{name} must be at least 0, got {options[name]:g}")
+    criterion = options["criterion"]
+    if options["gamma"] is not None and criterion is not EdgeCriterion.EBIC:
         raise BadInput(f"--gamma is for --criterion ebic, got --criterion {criterion.value}")
-    if criterion is Criterion.NONE and asked["max_degree"] is None and asked["max_edges"] is None:
+    if criterion is EdgeCriterion.NONE and options["max_degree"] is None and options["max_edges"] is None:
         raise BadInput(
             "--criterion none takes as many edges as limits allow: give --max-degree or --max-edges"
         )
-    check_method(asked["method"])
-    check_proof_seconds(asked["proof_seconds"])
-    check_page(asked["report"])
-    picture = asked["figure"]
+    check_method(options["method"])
+    check_proof_seconds(options["proof_seconds"])
+    check_page(options["report"])
+    picture = options["figure"]
     if picture is not None and picture.suffix.lower() not in PICTURES:
         raise BadInput(f"--figure draws {', '.join(PICTURES[:-1])} or {PICTURES[-1]}, got {picture}")
-    if asked["graphml"] is not None and asked["graphml"].suffix.lower() not in (".graphml", ".xml"):
-        raise BadInput(f"--graphml writes .graphml or .xml, got {asked['graphml']}")
-    if asked["edges"] is not None and asked["edges"].suffix.lower() != ".csv":
-        raise BadInput(f"--edges writes .csv, got {asked['edges']}; --json has the edges, too")
+    if options["graphml"] is not None and options["graphml"].suffix.lower() not in (".graphml", ".xml"):
+        raise BadInput(f"--graphml writes .graphml or .xml, got {options['graphml']}")
+    if options["edges"] is not None and options["edges"].suffix.lower() != ".csv":
+        raise BadInput(f"--edges writes .csv, got {options['edges']}; --json has the edges, too")
 
 
-def _answer(asked: dict[str, Any], notes: list[str]) -> GraphAnswer:
-    """Read the data, learn the graph, and find out how sure and how good it is."""
+def _answer(options: dict[str, Any], notes: list[str]) -> GraphAnswer:
     import sys
 
-    from swapwise.app.cli.graph_answer import GraphAnswer, proof_of
-    from swapwise.app.cli.graph_notes import note_on_edges, note_on_rows
-    from swapwise.app.cli.graph_table import read_rows
+    from swapwise.app.cli.answers import proof_of
+    from swapwise.app.cli.graph_answer import GraphAnswer
+    from swapwise.app.cli.graph_table import read_graph_table
     from swapwise.app.cli.reading.tables import read_table
 
-    dialect = Dialect(asked["separator"], asked["decimal"], asked["encoding"])
-    rows = read_rows(
-        _demo_table() if asked["demo"] else read_table(asked["data"], dialect),
-        counts=asked["counts"],
-        force_out=asked["force_out"] or [],
-        drop_missing=asked["drop_missing"],
-        model=asked["model"],
-        correlation=asked["correlation"],
-        poisson=asked["poisson"] or [],
+    dialect = Dialect(options["separator"], options["decimal"], options["encoding"])
+    rows = read_graph_table(
+        _demo_table() if options["demo"] else read_table(options["data"], dialect),
+        counts=options["counts"],
+        force_out=options["force_out"] or [],
+        drop_missing=options["drop_missing"],
+        model=options["model"],
+        correlation=options["correlation"],
+        poisson=options["poisson"] or [],
     )
-    _warn_of_limits(asked, rows)
-    note_on_rows(rows, by_criterion=asked["criterion"] is not Criterion.NONE)
-    progress = not asked["quiet"] and sys.stderr.isatty()
-    model, clock = _estimator(asked, rows, progress), Clock()
-    model.fit(rows.table, sample_weight=rows.counts)
+    _warn_of_rows(options, rows)
+    progress = not options["quiet"] and sys.stderr.isatty()
+    model, clock = _estimator(options, rows, progress), Clock()
+    data = {"X": rows.table, "sample_weight": rows.counts}
+    model.fit(**data)
     seconds = clock.seconds()
-    note_on_edges(model.graph_.number_of_edges())
-    proof = proof_of(model, rows, asked["proof_seconds"], progress) if asked["certify"] else None
-    boot = _bootstrap(model, rows, asked, progress, seconds) if asked["bootstrap"] else None
+    n_edges = model.graph_.number_of_edges()
+    if n_edges > MANY_EDGES:
+        warn(
+            f"{n_edges} edges are more than a picture can show: --max-edges {MANY_EDGES // 2} keeps the "
+            "best, --threshold 0.1 leaves out those with a weight of at most 0.1"
+        )
+    proof = proof_of(model, data, options["proof_seconds"], progress) if options["certify"] else None
+    boot = _bootstrap(model, rows, options, progress, seconds) if options["bootstrap"] else None
     nothing = [
-        name for name, found in (("certify", proof), ("bootstrap", boot)) if asked[name] and found is None
+        name for name, found in (("certify", proof), ("bootstrap", boot)) if options[name] and found is None
     ]
-    return GraphAnswer(model, rows, _in_words(asked, rows), seconds, proof, boot, notes, tuple(nothing))
+    return GraphAnswer(model, rows, _in_words(options, rows), seconds, proof, boot, notes, tuple(nothing))
 
 
 def _demo_table() -> pd.DataFrame:
@@ -241,65 +237,70 @@ def _demo_table() -> pd.DataFrame:
     return table.rename(columns={DILUTED: "od280_od315"})
 
 
-def _warn_of_limits(asked: dict[str, Any], rows: Rows) -> None:
+def _warn_of_rows(options: dict[str, Any], rows: GraphTable) -> None:
+    """Warn of too few rows, of a limit that is none, and of columns that number the rows."""
+    from swapwise.app.cli.checking.columns import note_on_identifiers
     from swapwise.app.cli.checking.targets import require_rows_for_folds
 
-    n_columns, most = rows.table.shape[1], asked["max_degree"]
+    (n_rows, n_columns), most, criterion = rows.table.shape, options["max_degree"], options["criterion"]
     if most is not None and most >= n_columns:
         warn(f"--max-degree is {most}, but a column has only {n_columns - 1} others: no limit")
-    if asked["criterion"] is Criterion.CV:
-        require_rows_for_folds(len(rows.table))
+    if criterion is EdgeCriterion.CV:
+        require_rows_for_folds(n_rows)
+    if criterion is EdgeCriterion.NONE and n_rows < n_columns:  # criteria warn by themselves
+        warn(f"the table has {n_rows} rows for {n_columns} columns: a graph of so few is hardly reliable")
+    note_on_identifiers(rows.table)
 
 
-def _estimator(asked: dict[str, Any], rows: Rows, progress: bool) -> Any:
+def _estimator(options: dict[str, Any], rows: GraphTable, progress: bool) -> Any:
     import swapwise
 
     name = {"ising": "IsingGraph", "gaussian": "GaussianGraph", "mixed": "MixedGraph"}[rows.model.value]
-    options = {key: asked[key] for key in ("max_edges", "threshold", "method")} | {"progress": progress}
-    options["random_state"] = asked["seed"]
+    parameters = {key: options[key] for key in ("max_edges", "threshold", "method")} | {"progress": progress}
+    parameters["random_state"] = options["seed"]
     if rows.model is GraphModel.GAUSSIAN:
-        options["correlation"] = rows.correlation.value
+        parameters["correlation"] = rows.correlation.value
     if rows.model is GraphModel.MIXED:
-        options["families"] = rows.families()
-    if asked["criterion"] is Criterion.NONE:
-        return getattr(swapwise, name)(asked["max_degree"], **options)
-    options["criterion"] = asked["criterion"].value
-    options |= {} if asked["gamma"] is None else {"gamma": asked["gamma"]}
-    return getattr(swapwise, f"{name}CV")(asked["max_degree"], **options)
+        parameters["families"] = rows.families()
+    if options["criterion"] is EdgeCriterion.NONE:
+        return getattr(swapwise, name)(options["max_degree"], **parameters)
+    parameters["criterion"] = options["criterion"].value
+    parameters |= {} if options["gamma"] is None else {"gamma": options["gamma"]}
+    return getattr(swapwise, f"{name}CV")(options["max_degree"], **parameters)
 
 
-def _bootstrap(model: Any, rows: Rows, asked: dict[str, Any], progress: bool, seconds: float) -> Any:
-    """Learn the graph again and again; None if that, or the fit before, was interrupted."""
+def _bootstrap(model: Any, rows: GraphTable, options: dict[str, Any], progress: bool, seconds: float) -> Any:
+    """Learn the graph from resampled tables; None if that, or the fit before, was interrupted."""
     from swapwise.graphs.stability.bootstrap import bootstrap_graph
     from swapwise.search.result import Status
 
     if model.result_.status is Status.INTERRUPTED:
         return None
-    n_boots = asked["bootstrap"]
+    n_boots = options["bootstrap"]
     n_jobs = -1 if seconds * n_boots > SECONDS_WORTH_WORKERS else None
-    options: dict[str, Any] = {"sample_weight": rows.counts, "n_jobs": n_jobs, "progress": progress}
+    parameters: dict[str, Any] = {"sample_weight": rows.counts, "n_jobs": n_jobs, "progress": progress}
     try:
-        return bootstrap_graph(model, rows.table, n_boots, random_state=asked["seed"], **options)
+        return bootstrap_graph(model, rows.table, n_boots, random_state=options["seed"], **parameters)
     except KeyboardInterrupt:
         return None
 
 
-def _in_words(asked: dict[str, Any], rows: Rows) -> dict[str, Any]:
-    """Return what was asked for, as the page and the JSON show it."""
+def _in_words(options: dict[str, Any], rows: GraphTable) -> dict[str, Any]:
+    """Return the options as the page and the JSON show them."""
     words = {
-        "data": DEMO if asked["demo"] else str(asked["data"]),
+        "data": DEMO if options["demo"] else str(options["data"]),
         "model": rows.model.value,
         "correlation": rows.correlation.value if rows.model is GraphModel.GAUSSIAN else None,
-        "largest degree": asked["max_degree"],
-        "most edges": asked["max_edges"],
-        "criterion": asked["criterion"].value,
-        "gamma": asked["gamma"],
-        "threshold": asked["threshold"] or None,
-        "method": asked["method"],
-        "counts in": asked["counts"],
+        "largest degree": options["max_degree"],
+        "most edges": options["max_edges"],
+        "criterion": options["criterion"].value,
+        "gamma": options["gamma"],
+        "threshold": options["threshold"] or None,
+        "method": options["method"],
+        "counts in": options["counts"],
         "counts of events": ", ".join(rows.poisson) or None,
-        "bootstrap": asked["bootstrap"] or None,
-        "seed": asked["seed"],
-        "certify": asked["certify"] or None,
+        "bootstrap": options["bootstrap"] or None,
+        "seed": options["seed"],
+        "certify": options["certify"] or None,
     }
     return {name: value for name, value in words.items() if value is not None}

@@ -1,4 +1,4 @@
-"""The result of ``swapwise graph``: the fitted estimator, how sure and how good it is, and all its files."""
+"""The result of ``swapwise graph``: the fitted estimator, its bootstrap and proof, and all its files."""
 
 from __future__ import annotations
 
@@ -8,50 +8,47 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swapwise.app.cli.as_json import proof_in_json, search_in_json, written
-from swapwise.app.cli.output import with_notes
-from swapwise.checks import unwarned
+from swapwise.app.cli.answers import json_text, proof_in_json, search_in_json, with_notes
 from swapwise.search.result import Status
 
 if TYPE_CHECKING:
-    from swapwise.app.cli.graph_table import Rows
+    from swapwise.app.cli.graph_table import GraphTable
     from swapwise.certify.certificate import Certificate
     from swapwise.graphs.stability.bootstrap import GraphBootstrap
 
 # Journals ask for 300 dots per inch.
 FIGURE_DPI = 300
 
-# How names begin that a spreadsheet takes for formulas.
+# Beginnings of names that a spreadsheet takes for formulas.
 FORMULA = r"^([=+\-@\t\r])"
 
-# What XML cannot hold at all, and line feeds and tabs, which readers turn into blanks.
+# Characters that XML cannot hold, and line feeds and tabs, which its readers turn into blanks.
 NOT_IN_XML = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, eq=False)
 class GraphAnswer:
-    """A learnt graph, what it was learnt from, and what is known of it."""
+    """A learnt graph with its data, proof and bootstrap."""
 
     model: Any
-    rows: Rows
-    asked: dict[str, Any]
+    rows: GraphTable
+    settings: dict[str, Any]
     seconds: float
     certificate: Certificate | None
     bootstrap: GraphBootstrap | None
     notes: list[str]
-    #: What was asked for, "certify" or "bootstrap", but interrupted before there was anything of it
+    #: The options "certify" and "bootstrap", where an interrupt came before they had any result
     nothing_of: tuple[str, ...] = ()
 
     @property
     def interrupted(self) -> bool:
-        """Whether anything was cut short by the keyboard."""
         search = self.model.result_.status is Status.INTERRUPTED
         proof = self.certificate is not None and self.certificate.status is Status.INTERRUPTED
         boot = self.bootstrap is not None and self.bootstrap.interrupted
         return search or proof or boot or bool(self.nothing_of)
 
     def edges(self) -> Any:
-        """Return the edges, strongest first, with what the bootstrap says of them if there was one."""
+        """Return the edges, strongest first, with their intervals if there was a bootstrap."""
         frame = self.model.to_frame()
         if self.bootstrap is None:
             return frame
@@ -82,7 +79,7 @@ class GraphAnswer:
         return file.getvalue()
 
     def to_figure(self, path: Path) -> bytes:
-        """Return a picture of the graph, of the kind that the name of its file says."""
+        """Return a picture of the graph, in the format of the file's suffix."""
         import matplotlib as mpl
 
         mpl.use("agg")
@@ -98,27 +95,26 @@ class GraphAnswer:
         return file.getvalue()
 
     def to_html(self) -> str:
-        """Return a page about the graph."""
         from swapwise.app.report.graph_page import graph_report
 
+        settings = {name: "yes" if value is True else str(value) for name, value in self.settings.items()}
         return graph_report(
             self.model,
             self.rows.table,
             sample_weight=self.rows.counts,
             bootstrap=self.bootstrap,
             certificate=self.certificate,
-            asked=with_notes({name: _word(value) for name, value in self.asked.items()}, self.notes),
+            asked=with_notes(settings, self.notes),
             seconds=self.seconds,
         )
 
     def to_json(self) -> str:
-        """Return the answer for programs."""
         import networkx as nx
 
         model = self.model
         parts = [sorted(map(str, part)) for part in nx.connected_components(model.graph_) if len(part) > 1]
         answer: dict[str, Any] = {
-            "asked": self.asked,
+            "asked": self.settings,
             "model": type(model).__name__,
             "summary": model.summary(),
             "variables": [str(name) for name in model.graph_],
@@ -147,27 +143,4 @@ class GraphAnswer:
                 "pairs": some.to_dict("records"),
                 "centralities": self.bootstrap.centralities.to_dict("records"),
             }
-        return written(answer)
-
-
-def _word(value: Any) -> str:
-    """Return an option as a page shows it.
-
-    >>> _word(True), _word(0.5), _word("ebic")
-    ('yes', '0.5', 'ebic')
-    """
-    return "yes" if value is True else str(value)
-
-
-def proof_of(model: Any, rows: Rows, seconds: float, progress: bool) -> Certificate | None:
-    """Return what can be proven of a graph, None if that was interrupted before anything was."""
-    if model.result_.status is Status.INTERRUPTED:
-        return None
-    try:
-        with unwarned():  # it would speak of how to write objectives
-            proof: Certificate = model.certify(
-                rows.table, sample_weight=rows.counts, time_limit=seconds, progress=progress
-            )
-    except KeyboardInterrupt:
-        return None
-    return proof
+        return json_text(answer)

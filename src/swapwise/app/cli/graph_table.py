@@ -1,4 +1,4 @@
-"""The table of ``swapwise graph``: what kind of variables columns are, and how often rows were seen."""
+"""The table of ``swapwise graph``: the kind of each variable, and the count of each row."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from swapwise.app.cli.checking.cells import is_number, not_numbers, text_columns
 from swapwise.app.cli.checking.columns import names_among, require_columns, without_missing
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.graph_names import Correlation, GraphModel
-from swapwise.app.cli.messages import some_of
-from swapwise.checks import warn
+from swapwise.app.cli.options import Correlation, GraphModel
+from swapwise.checks import some_of, warn
 from swapwise.graphs.estimators.correlation import MOST_CATEGORIES
 from swapwise.graphs.estimators.two_values import is_scale, missing_code
 
-# What may stand for the two values of a column: no and yes, as text in small letters.
+# Pairs of words for no and yes, in lower case.
 CODINGS = (
     ("0", "1"),
     ("-1", "1"),
@@ -41,13 +40,13 @@ CODINGS = (
     ("нет", "да"),
 )
 
-# Columns per message: more of them would not tell more.
+# The number of columns that a message names.
 MOST_COLUMNS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """The variables, of what model they are, and how often each row was seen, if that is known."""
+class GraphTable:
+    """The variables, the model that fits them, and the count or weight of each row, if that is known."""
 
     table: pd.DataFrame
     counts: pd.Series | None
@@ -57,12 +56,6 @@ class Rows:
     poisson: tuple[str, ...] = ()
 
     def families(self) -> list[str]:
-        """Return what each column of a mixed graph is.
-
-        >>> table = pd.DataFrame({"ill": [True, False], "age": [30.0, 40.0], "visits": [2.0, 0.0]})
-        >>> Rows(table, None, GraphModel.MIXED, poisson=("visits",)).families()
-        ['binary', 'gaussian', 'counts']
-        """
         numbers = ["gaussian" if dtype.kind == "f" else "binary" for dtype in self.table.dtypes]
         return [
             "counts" if name in self.poisson else family
@@ -70,14 +63,7 @@ class Rows:
         ]
 
     def in_words(self) -> str:
-        """Return how many rows there are, and how many samples if their counts are whole numbers.
-
-        >>> table = pd.DataFrame({"ill": [True, False]})
-        >>> Rows(table, None).in_words(), Rows(table, pd.Series([3, 4])).in_words()
-        ('2 rows', '7 samples in 2 rows')
-        >>> Rows(table, pd.Series([0.3, 4.0], name="weight")).in_words()
-        "2 rows, weighted by 'weight'"
-        """
+        """Return how many rows there are, and how many samples if their counts are whole numbers."""
         n_rows = f"{len(self.table)} rows"
         if self.counts is None:
             return n_rows
@@ -86,11 +72,7 @@ class Rows:
         return f"{n_rows}, weighted by {self.counts.name!r}"
 
     def missing_in_words(self) -> str | None:
-        """Return how many answers are missing and from how many rows edges are learnt, None if none is.
-
-        >>> Rows(pd.DataFrame({"a": [1, 0, None], "b": [1, None, 0]}), None).missing_in_words()
-        '33.3 % of the cells are missing; any two columns are both there in 1 row or more'
-        """
+        """Return how many answers are missing and from how many rows edges are learnt."""
         there = self.table.notna().to_numpy()
         if there.all():
             return None
@@ -102,7 +84,7 @@ class Rows:
         )
 
 
-def read_rows(
+def read_graph_table(
     table: pd.DataFrame,
     counts: str | None,
     force_out: list[str],
@@ -110,7 +92,7 @@ def read_rows(
     model: GraphModel,
     correlation: Correlation | None,
     poisson: list[str],
-) -> Rows:
+) -> GraphTable:
     """Return a table as the data of a graph, or say what is in the way."""
     left_out = names_among(force_out, table.columns)
     require_columns(left_out, table, "--force-out")
@@ -155,8 +137,8 @@ def _as_data(
     model: GraphModel,
     correlation: Correlation | None,
     poisson: list[str],
-) -> Rows:
-    """Decide what the columns are variables of, and make them so."""
+) -> GraphTable:
+    """Choose the model that fits the columns, and convert them for it."""
     if poisson and (correlation is not None or model not in (GraphModel.AUTO, GraphModel.MIXED)):
         other = f"--model {model.value}" if correlation is None else f"--correlation {correlation.value}"
         raise BadInput(f"--poisson is for --model mixed, got {other}")
@@ -166,34 +148,23 @@ def _as_data(
         model = GraphModel.GAUSSIAN if correlation is not None else model_of(table.drop(columns=poisson))
         model = GraphModel.MIXED if poisson else model
     if model is GraphModel.ISING:
-        return Rows(as_yes_or_no(table), seen)
+        return GraphTable(as_yes_or_no(table), seen)
     if model is GraphModel.GAUSSIAN:
-        return Rows(as_numbers(table), seen, model, correlation or Correlation.PEARSON)
+        return GraphTable(as_numbers(table), seen, model, correlation or Correlation.PEARSON)
     binary = [name for name in table.columns if name not in poisson and _is_binary(table[name])]
     parts = [as_yes_or_no(table[binary]), as_numbers(table.drop(columns=binary))]
-    return Rows(pd.concat(parts, axis=1)[list(table.columns)], seen, model, poisson=tuple(poisson))
+    return GraphTable(pd.concat(parts, axis=1)[list(table.columns)], seen, model, poisson=tuple(poisson))
 
 
 def model_of(table: pd.DataFrame) -> GraphModel:
-    """Return the model that fits what columns hold, or ask for it.
-
-    >>> model_of(pd.DataFrame({"ill": ["no", "yes"], "old": [0, 1]})).value
-    'ising'
-    >>> model_of(pd.DataFrame({"mood": [1, 2, 3, 4, 5], "sleep": [5, 4, 3, 2, 1]}))
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: answers on a scale in 'mood', 'sleep', such as 1, 2, 3, ...: give
-    --correlation polychoric (or spearman) if they are ordered, --poisson with their names if they count
-    something, or --model gaussian (or mixed) if they are numbers like any other; --force-out leaves columns
-    out
-    """
+    """Return the model that fits the columns; where that is open, refuse and name the options."""
     binary = [name for name in table.columns if _is_binary(table[name])]
     if len(binary) == table.shape[1]:
         return GraphModel.ISING
     others = table.drop(columns=binary)
     words = [name for name in others.columns if not is_numeric_dtype(others[name])]
     if len(words) == others.shape[1]:
-        return GraphModel.ISING  # which says what is wrong with them
+        return GraphModel.ISING  # as_yes_or_no refuses them, with the reason
     if words:
         some = some_of(list(dict.fromkeys(others[words[0]].dropna().map(str))))
         raise BadInput(
@@ -229,14 +200,7 @@ def _is_binary(column: pd.Series) -> bool:
 
 
 def as_counts(column: pd.Series) -> pd.Series:
-    """Return how often each row was seen as numbers, or say why they are none.
-
-    >>> as_counts(pd.Series([2, -1], name="n"))
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: --counts names 'n', which must say how often each row was seen, got -1
-    in row 2 of those that are used
-    """
+    """Return the counts of the rows as numbers, or say why they are none."""
     expected = f"--counts names {column.name!r}, which must say how often each row was seen"
     if not is_number(column):
         wrong = not_numbers(column)
@@ -254,17 +218,10 @@ def as_counts(column: pd.Series) -> pd.Series:
 
 
 def as_yes_or_no(table: pd.DataFrame) -> pd.DataFrame:
-    """Return columns of two values as booleans; what is missing stays so.
+    """Return columns of two values as booleans; missing values stay missing.
 
-    >>> as_yes_or_no(pd.DataFrame({"ill": ["no", "Yes"]}))["ill"].tolist()
-    [False, True]
     >>> as_yes_or_no(pd.DataFrame({"ill": ["no", None]}))["ill"].tolist()
     [False, <NA>]
-    >>> as_yes_or_no(pd.DataFrame({"ill": [0, 1, 2]}))
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: columns must hold two values, such as 0 and 1 or no and yes; got 0, 1,
-    2 in 'ill'; --force-out leaves columns out
     """
     others = [name for name in table.columns if not _is_binary(table[name])]
     if others:
@@ -282,19 +239,16 @@ def as_yes_or_no(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _say_what_is_yes(table: pd.DataFrame, taken_for: str = "taken for yes") -> None:
-    """Say which of two values is yes, or higher, where that is not clear: signs of weights depend on it."""
+    """Note which of two values is yes, or higher, where that is not clear: signs of weights depend on it."""
     words = {name: set(_in_words(table[name].dropna())) for name in table.columns}
     columns_of: dict[str, list[str]] = {}
     for name, seen in words.items():
         if _known_yes(seen) is None:
             columns_of.setdefault(str(_yes_of(seen)), []).append(repr(name))
     if columns_of:
-        said = [f"{yes!r} in {some_of(names)}" for yes, names in columns_of.items()]
-        warn(f"{taken_for}, as it is the later of two values: {'; '.join(said[:MOST_COLUMNS])}{_more(said)}")
-
-
-def _more(said: list[str]) -> str:
-    return f"; and {len(said) - MOST_COLUMNS} more" if len(said) > MOST_COLUMNS else ""
+        notes = [f"{yes!r} in {some_of(names)}" for yes, names in columns_of.items()]
+        more = f"; and {len(notes) - MOST_COLUMNS} more" if len(notes) > MOST_COLUMNS else ""
+        warn(f"{taken_for}, as it is the later of two values: {'; '.join(notes[:MOST_COLUMNS])}{more}")
 
 
 def _as_booleans(column: pd.Series) -> pd.Series:
@@ -304,16 +258,7 @@ def _as_booleans(column: pd.Series) -> pd.Series:
 
 
 def as_numbers(table: pd.DataFrame) -> pd.DataFrame:
-    """Return columns as numbers, those of two values as 0 and 1; what is missing is NaN.
-
-    >>> as_numbers(pd.DataFrame({"age": [30.5, None], "ill": ["no", "yes"]}))["ill"].tolist()
-    [0.0, 1.0]
-    >>> as_numbers(pd.DataFrame({"town": ["Ulm", "Bonn", "Kiel"]}))
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: columns must hold numbers, got text such as 'Ulm' in 'town';
-    --force-out leaves columns out
-    """
+    """Return columns as numbers, those of two values as 0 and 1; missing values are NaN."""
     numbers = {}
     words = [name for name in table.columns if not is_numeric_dtype(table[name]) and _is_binary(table[name])]
     _say_what_is_yes(table[words], "taken for the higher value")
@@ -339,12 +284,12 @@ def _in_words(column: pd.Series) -> pd.Series:
 
 
 def _known_yes(seen: set[str]) -> str | None:
-    """Return the word for yes among those of a column, None if they are none that is common."""
+    """Return the word for yes among those of a column, None if no usual pair has them."""
     return next((high for low, high in CODINGS if seen <= {low, high}), None)
 
 
 def _yes_of(seen: set[str]) -> str | None:
-    """Return what stands for yes among the words of a column, None if there are not two.
+    """Return the value of a column that counts as yes, None if there are not two.
 
     >>> _yes_of({"no", "yes"}), _yes_of({"2", "10"}), _yes_of({"f", "m"}), _yes_of({"a", "b", "c"})
     ('yes', '10', 'm', None)
@@ -353,7 +298,7 @@ def _yes_of(seen: set[str]) -> str | None:
 
 
 def _in_order(word: str) -> tuple[bool, float, str]:
-    """Return by what words are sorted: numbers first, and by their size."""
+    """Return the key by which words are sorted: numbers first, and by their size."""
     try:
         return False, float(word), word
     except ValueError:

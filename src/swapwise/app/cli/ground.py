@@ -1,4 +1,4 @@
-"""What can be chosen from a table: features one by one, or groups of them whole."""
+"""The ground set of a selection: features one by one, or groups of them whole."""
 
 from __future__ import annotations
 
@@ -15,12 +15,8 @@ from swapwise.checks import IndexArray, warn
 
 
 @dataclass(frozen=True)
-class Ground:
-    """What can be chosen: features, or whole groups of them.
-
-    >>> Ground.of(["a", "b"]).elements
-    ['a', 'b']
-    """
+class GroundSet:
+    """The elements of a selection: features, or whole groups of features."""
 
     #: The element that each feature is, or is a part of
     element_of: dict[str, str]
@@ -30,43 +26,29 @@ class Ground:
     forced_features: Sequence[str] = ()
 
     @classmethod
-    def of(cls, features: Sequence[str], left_out: Sequence[str] = (), forced: Sequence[str] = ()) -> Ground:
-        """Return features that are chosen one by one."""
+    def of(
+        cls, features: Sequence[str], left_out: Sequence[str] = (), forced: Sequence[str] = ()
+    ) -> GroundSet:
         return cls({name: name for name in features}, left_out, forced)
 
     @property
     def features(self) -> list[str]:
-        """The features, in the order of the table."""
         return list(self.element_of)
 
     @property
     def elements(self) -> list[str]:
-        """What is chosen, in the order of the table."""
         return list(dict.fromkeys(self.element_of.values()))
 
     @property
     def forced(self) -> list[str]:
-        """The elements that are chosen in any case."""
         return list(dict.fromkeys(self.element_of[name] for name in self.forced_features))
 
     def places(self, elements: Iterable[str]) -> IndexArray:
-        """Return the numbers of some elements.
-
-        >>> Ground.of(["a", "b"]).places(["b"])
-        array([1])
-        """
         place = {name: number for number, name in enumerate(self.elements)}
         return np.array(sorted(place[name] for name in elements), dtype=np.intp)
 
     def by_element(self, group_of: Mapping[str, str]) -> dict[str, str]:
-        """Return the group of each element, in which all of its features must be.
-
-        >>> Ground({"a": "size", "b": "size"}).by_element({"a": "x", "b": "y"})
-        Traceback (most recent call last):
-        ...
-        swapwise.app.cli.failures.BadInput: the group 'size' of --whole-groups has features of the groups 'x'
-        and 'y', but it is chosen whole: put all of its features into one of them
-        """
+        """Return the group of each element, all of whose features must be in one."""
         found: dict[str, str] = {}
         for feature, element in self.element_of.items():
             if found.setdefault(element, group_of[feature]) != group_of[feature]:
@@ -78,18 +60,13 @@ class Ground:
         return found
 
 
-def read_ground(
+def read_ground_set(
     dataset: Dataset, whole_groups: Path | None, left_out: Sequence[str], forced: Sequence[str]
-) -> tuple[Dataset, Ground]:
-    """Return the dataset with the groups of a file in the place of their features, and what can be chosen.
-
-    >>> dataset = Dataset(None, None, {"a": "a", "town_Ulm": "town"}, None)
-    >>> read_ground(dataset, None, ["y"], ["town"])[1].forced
-    ['town']
-    """
+) -> tuple[Dataset, GroundSet]:
+    """Return the ground set, and the dataset with the groups of a file as its variables."""
     features = dataset.variables
     if whole_groups is None:
-        return dataset, Ground.of(features, left_out, forced)
+        return dataset, GroundSet.of(features, left_out, forced)
     named = read_groups(whole_groups, features, left_out, partial=True)
     group_of = {feature: named.get(feature, feature) for feature in features}
     for feature in features:
@@ -103,4 +80,4 @@ def read_ground(
     columns = dataset.X.columns
     variable_of = dataset.variable_of or dict(zip(columns, columns, strict=True))
     whole = {column: group_of[variable] for column, variable in variable_of.items()}
-    return replace(dataset, variable_of=whole), Ground(group_of, left_out, forced)
+    return replace(dataset, variable_of=whole), GroundSet(group_of, left_out, forced)

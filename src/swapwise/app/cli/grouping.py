@@ -1,4 +1,4 @@
-"""Which group each feature is in: by a file, by the beginning of its name, or by a pattern in it."""
+"""The group of each feature by its name: a prefix, or a match of a pattern."""
 
 from __future__ import annotations
 
@@ -7,18 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.messages import quoted, some_of
-from swapwise.checks import warn
+from swapwise.app.cli.messages import quoted
+from swapwise.checks import some_of, warn
 
 
 def by_prefix(features: Sequence[str], end: str) -> dict[str, str]:
-    """Return the group of each feature: what its name begins with, up to ``end``. Say which there are.
-
-    >>> import warnings
-    >>> with warnings.catch_warnings(action="ignore"):
-    ...     by_prefix(["roof_1", "roof_2", "hall_1", "power"], "_")
-    {'roof_1': 'roof', 'roof_2': 'roof', 'hall_1': 'hall', 'power': 'power'}
-    """
+    """Return the group of each feature, the part of its name before ``end``, and note which there are."""
     if not any(end in name for name in features):
         raise BadInput(
             f"--groups-from-prefix is {end!r}, but no name has {end!r} in it: every feature would be a "
@@ -29,19 +23,14 @@ def by_prefix(features: Sequence[str], end: str) -> dict[str, str]:
     if any(name.count(end) > 1 for name in features):
         last = f"(.+){re.escape(end)}"
         help_with_one = f"; --groups-from-pattern {last!r} takes what comes before the last {end!r}"
-    _tell(group_of, "prefix", help_with_one)
+    _note_groups(group_of, "prefix", help_with_one)
     return group_of
 
 
 def by_pattern(features: Sequence[str], pattern: str) -> dict[str, str]:
-    """Return the group of each feature: what a regular expression finds in its name. Say which there are.
+    """Return the group of each feature, the match of a regular expression in its name, and note them.
 
-    It is the first group in parentheses, or all that matches if there is none.
-
-    >>> import warnings
-    >>> with warnings.catch_warnings(action="ignore"):
-    ...     by_pattern(["site_1_temp", "site_1_wind", "site_2_temp"], "site_[0-9]+")
-    {'site_1_temp': 'site_1', 'site_1_wind': 'site_1', 'site_2_temp': 'site_2'}
+    The match of the first parentheses counts, or the whole one if there are none.
     """
     try:
         compiled = re.compile(pattern)
@@ -58,12 +47,12 @@ def by_pattern(features: Sequence[str], pattern: str) -> dict[str, str]:
             f"--groups-from-pattern {pattern!r} finds nothing in {quoted(missing)}, {len(missing)} of "
             f"{len(features)} features; let it match every name, or leave features out by --force-out"
         )
-    _tell(group_of, "pattern", "")
+    _note_groups(group_of, "pattern", "")
     return group_of
 
 
-def _tell(group_of: Mapping[str, str], by: str, help_with_one: str) -> None:
-    """Say which groups were made of names, and warn where they say nothing."""
+def _note_groups(group_of: Mapping[str, str], by: str, help_with_one: str) -> None:
+    """Note the groups that were made of names, and warn where they limit nothing."""
     sizes = Counter(group_of.values())
     if len(sizes) == 1 < len(group_of):
         warn(f"all {len(group_of)} features are in one group by {by}, {next(iter(sizes))!r}{help_with_one}")

@@ -1,4 +1,4 @@
-"""Files that say something about features: the group of each, what it costs, or bounds on its coefficient."""
+"""Files about features: the group of each, its cost, or bounds on its coefficient."""
 
 from __future__ import annotations
 
@@ -7,26 +7,20 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.messages import hint, quoted, some_of
+from swapwise.app.cli.messages import hint, quoted
 from swapwise.app.cli.reading.tables import require_file, usual_separator
 from swapwise.app.cli.reading.text_files import read_cells
+from swapwise.checks import some_of
 
 
 def read_groups(
     path: Path, features: Sequence[str], left_out: Sequence[str] = (), *, partial: bool = False
 ) -> dict[str, str]:
-    """Return the group of every feature, from lines such as ``feature,group``; others may be ``left_out``.
+    """Return the group of every feature, from lines ``feature,group``; others may be ``left_out``.
 
     A ``partial`` file need not name all features, and those that it does not are left out.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "groups.csv"
-    ...     _ = path.write_text("feature,group\\nx,roof\\ny,hall\\n")
-    ...     read_groups(path, ["y", "x"])
-    {'y': 'hall', 'x': 'roof'}
     """
-    words = _words_of_features(path, ("feature", "group"), features, left_out)
+    words = _cells_by_feature(path, ("feature", "group"), features, left_out)
     group_of = {feature: group for feature, (group,) in words.items()}
     missing = [repr(feature) for feature in features if not group_of.get(feature)]
     if missing and not partial:
@@ -38,16 +32,8 @@ def read_groups(
 
 
 def read_costs(path: Path, features: Sequence[str], left_out: Sequence[str] = ()) -> dict[str, float]:
-    """Return what every feature costs, from lines such as ``feature,cost``; others may be ``left_out``.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "costs.csv"
-    ...     _ = path.write_text("feature,cost\\nx,2.5\\ny,0\\n")
-    ...     read_costs(path, ["y", "x"])
-    {'y': 0.0, 'x': 2.5}
-    """
-    words = _words_of_features(path, ("feature", "cost"), features, left_out)
+    """Return the cost of every feature, from lines ``feature,cost``; others may be ``left_out``."""
+    words = _cells_by_feature(path, ("feature", "cost"), features, left_out)
     missing = [feature for feature in features if words.get(feature, ("",)) == ("",)]
     if missing:
         raise BadInput(
@@ -65,17 +51,9 @@ def read_costs(path: Path, features: Sequence[str], left_out: Sequence[str] = ()
 def read_bounds(
     path: Path, features: Sequence[str], left_out: Sequence[str] = ()
 ) -> dict[str, tuple[float | None, float | None]]:
-    """Return bounds on coefficients, from lines such as ``feature,lower,upper``; None where a cell is empty.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "bounds.csv"
-    ...     _ = path.write_text("feature,lower,upper\\nx,0,\\ny,-1,2.5\\n")
-    ...     read_bounds(path, ["x", "y", "z"])
-    {'x': (0.0, None), 'y': (-1.0, 2.5)}
-    """
+    """Return bounds on coefficients, from lines ``feature,lower,upper``; None where a cell is empty."""
     bounds = {}
-    for feature, pair in _words_of_features(path, ("feature", "lower", "upper"), features, left_out).items():
+    for feature, pair in _cells_by_feature(path, ("feature", "lower", "upper"), features, left_out).items():
         lower, upper = (None if word == "" else _number(word) for word in pair)
         for word, bound in zip(pair, (lower, upper), strict=True):
             if bound is not None and not math.isfinite(bound):
@@ -93,17 +71,17 @@ def read_bounds(
 
 
 def _number(word: str) -> float:
-    """Return the number that a word stands for, be it with a decimal point or a comma; NaN for no number."""
+    """Parse a number with a decimal point or comma; NaN if it is none."""
     try:
         return float(word.replace(",", "."))
     except ValueError:
         return math.nan
 
 
-def _words_of_features(
+def _cells_by_feature(
     path: Path, header: tuple[str, ...], features: Sequence[str], left_out: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return what a file says of each feature that it names, which is in its first column."""
+    """Return the other cells of each feature's line; the feature is in its first column."""
     require_file(path)
     rows = read_cells(path, usual_separator(path))
     if len(rows[0]) != len(header):
@@ -115,18 +93,18 @@ def _words_of_features(
     rows = _without_header(rows, header, known)
     if len(header) == 2:
         _require_order(rows, header[-1], known, path)
-    said: dict[str, tuple[str, ...]] = {}
+    words_of: dict[str, tuple[str, ...]] = {}
     for feature, *words in rows:
         if feature not in known:
             raise BadInput(
                 f"{path} names {feature!r}, which is not a feature of the data{hint(feature, features)}"
             )
-        if said.setdefault(feature, tuple(words)) != tuple(words):
-            says = (
+        if words_of.setdefault(feature, tuple(words)) != tuple(words):
+            clash = (
                 f"puts {feature!r} into two groups" if header[-1] == "group" else f"names {feature!r} twice"
             )
-            raise BadInput(f"{path} {says}, {_shown(said[feature])} and {_shown(words)}")
-    return said
+            raise BadInput(f"{path} {clash}, {_shown(words_of[feature])} and {_shown(words)}")
+    return words_of
 
 
 def _shown(words: Sequence[str]) -> str:
@@ -136,7 +114,7 @@ def _shown(words: Sequence[str]) -> str:
 def _without_header(
     rows: list[list[str]], header: tuple[str, ...], known: Collection[str]
 ) -> list[list[str]]:
-    """Return the rows less the first if that is a header: of known words, or above features alone."""
+    """Return the rows without the header: the known words, or a first row above features alone."""
     first, *others = rows
     if first[0] in known:
         return rows
@@ -145,7 +123,7 @@ def _without_header(
 
 
 def _require_order(rows: list[list[str]], what: str, known: Collection[str], path: Path) -> None:
-    """Say so if the first column holds the groups or costs, and the second the features."""
+    """Refuse a file with the groups or costs in the first column, and the features in the second."""
     n_first, n_second = (sum(row[place] in known for row in rows) for place in (0, 1))
     if 2 * n_first < len(rows) < 2 * n_second:
         raise BadInput(f"{path} must have features first and {what}s second, got them the other way round")

@@ -1,4 +1,4 @@
-"""Limits on what is chosen, as the options of ``swapwise select`` say them, and in words."""
+"""The limits that ``swapwise select`` takes as options, checked together, and in words."""
 
 from __future__ import annotations
 
@@ -11,26 +11,22 @@ import typer
 
 from swapwise.app.cli.failures import BadInput
 
-# Without any limit, the best choice would be to choose all.
+# Without a limit, all features would be chosen.
 DEFAULT_SIZE = 10
 
 GROUPINGS = "--groups, --groups-from-prefix or --groups-from-pattern"
 
 
 class Heredity(StrEnum):
-    """Whether products need all of their factors, or one of them.
-
-    >>> Heredity("weak").value
-    'weak'
-    """
+    """Whether products need all of their factors, or one of them."""
 
     STRONG = "strong"
     WEAK = "weak"
 
 
 @dataclass(frozen=True)
-class Limits:
-    """The limits that a user asked for."""
+class LimitOptions:
+    """The options of ``swapwise select`` that limit the choice."""
 
     size: int | None = None
     exactly: int | None = None
@@ -43,7 +39,7 @@ class Limits:
     and_groups: Path | None = None
     and_per_group: int | None = None
     whole_groups: Path | None = None
-    #: Each is names with commas between them
+    #: Each item is two or more names with commas between them
     not_both: list[str] | None = None
     not_both_above: float | None = None
     costs: Path | None = None
@@ -56,11 +52,6 @@ class Limits:
 
     @property
     def has_groups(self) -> bool:
-        """Whether limits are on groups of features.
-
-        >>> Limits(size=3).has_groups
-        False
-        """
         return bool(self._groupings)
 
     @property
@@ -74,12 +65,10 @@ class Limits:
 
     @property
     def most_per_group(self) -> int | None:
-        """How many of each group may be chosen, None for any number: 1 where nothing else is said of groups.
+        """The largest number per group, None for any: 1 if no other option limits groups.
 
-        >>> Limits(groups_from_prefix="_").most_per_group
+        >>> LimitOptions(groups_from_prefix="_").most_per_group
         1
-        >>> Limits(groups_from_prefix="_", at_least=2).most_per_group is None
-        True
         """
         if self.per_group is not None or not self.has_groups:
             return self.per_group
@@ -87,9 +76,9 @@ class Limits:
 
     @property
     def in_all(self) -> tuple[int, int | None]:
-        """How many must and may be chosen in all, None for any number.
+        """The smallest and the largest number of features in all, None for any.
 
-        >>> Limits(exactly=3).in_all, Limits(at_least=2).in_all
+        >>> LimitOptions(exactly=3).in_all, LimitOptions(at_least=2).in_all
         ((3, 3), (2, None))
         """
         if self.exactly is not None:
@@ -98,26 +87,14 @@ class Limits:
 
     @property
     def needs_size(self) -> bool:
-        """Whether nothing else keeps all features from being chosen.
-
-        >>> Limits(not_both=["a,b"]).needs_size, Limits(groups_from_prefix="_").needs_size
-        (True, False)
-        """
+        """Whether nothing else keeps all features from being chosen."""
         return self.in_all[1] is None and self.most_per_group is None and self.budget is None
 
     @property
     def files(self) -> list[Path | None]:
-        """The files that are read."""
         return [self.groups, self.and_groups, self.whole_groups, self.costs, self.bounds]
 
     def check(self) -> None:
-        """Refuse options that do not go together, and numbers that limits cannot be.
-
-        >>> Limits(size=0).check()
-        Traceback (most recent call last):
-        ...
-        swapwise.app.cli.failures.BadInput: --size must be at least 1, got 0
-        """
         self._check_groups()
         self._check_others()
         counts = ("size", "exactly", "per_group", "and_per_group", "at_least", "few_groups")
@@ -173,7 +150,6 @@ class Limits:
             )
 
     def _check_lower_limits(self) -> None:
-        """Refuse a lower limit above the upper one."""
         if self.at_least is None:
             return
         option, most = "--per-group", self.per_group
@@ -186,11 +162,11 @@ class Limits:
             )
 
     def in_words(self) -> str:
-        """Return what may be chosen, for people.
+        """Return the limits for people.
 
-        >>> Limits(size=5, groups_from_prefix="_", per_group=2).in_words()
+        >>> LimitOptions(size=5, groups_from_prefix="_", per_group=2).in_words()
         "at most 2 of each prefix before '_', at most 5 in all"
-        >>> Limits(groups_from_pattern="^[a-z]+", per_group=2, at_least=1, not_both=["a,b"]).in_words()
+        >>> LimitOptions(groups_from_pattern="^[a-z]+", per_group=2, at_least=1, not_both=["a,b"]).in_words()
         "1 to 2 of each group by '^[a-z]+', not both of a and b"
         """
         words = []
@@ -236,11 +212,6 @@ class Limits:
 
 
 def _between(least: int, most: int | None) -> str:
-    """Return two limits in words.
-
-    >>> _between(0, 3), _between(2, None), _between(2, 3), _between(3, 3)
-    ('at most 3', 'at least 2', '2 to 3', 'exactly 3')
-    """
     if most is None:
         return f"at least {least}"
     if not least:

@@ -1,4 +1,4 @@
-"""What messages about tables have in common: a problem with its advice, lists of names, close matches."""
+"""Messages about tables: a problem with its advice, lists of names, close matches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from swapwise.checks import some_of as some_of
+from swapwise.checks import some_of
 
 
 @dataclass(frozen=True)
@@ -15,21 +15,20 @@ class Diagnostic:
 
     fact: str
     advice: str
-    #: The columns that ``--force-out`` would have to leave out
+    #: The columns that ``--force-out`` would leave out
     leave_out: tuple[str, ...] = ()
     #: Another option that solves the problem
     option: str = ""
-    #: An option that would decide what the column holds, which is for the user to say
+    #: An option that settles how to read the column, which only the user can decide
     decide: str = ""
 
     @property
     def message(self) -> str:
-        """The problem as a message of its own."""
         return f"{self.fact}; {self.advice}"
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """Return a name that may have been meant, to be added to a message."""
+    """Return the known name that is closest to an unknown one, as the end of a message."""
     names = list(known)
     alike = [other for other in names if other.strip().casefold() == name.strip().casefold()]
     close = alike or get_close_matches(name, names, n=1)
@@ -37,5 +36,5 @@ def hint(name: str, known: Iterable[str]) -> str:
 
 
 def quoted(names: Iterable[str]) -> str:
-    """Return the first of some names, in quotes, and how many more there are."""
+    """Quote the first few names, and count the others."""
     return some_of([repr(name) for name in names])

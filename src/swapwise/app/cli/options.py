@@ -1,4 +1,4 @@
-"""The options that commands have in common, and the words that they know."""
+"""The options that commands share, and the words that they take."""
 
 from __future__ import annotations
 
@@ -18,12 +18,8 @@ READING = "How the table is written"
 LIMITS, SEARCH, FILES, MESSAGES = "What may be chosen", "How to choose", "Files to write", "Messages"
 
 
-class Family(StrEnum):
-    """What is fitted.
-
-    >>> Family("poisson").value
-    'poisson'
-    """
+class FamilyName(StrEnum):
+    """What is fitted."""
 
     LINEAR = "linear"
     LOGISTIC = "logistic"
@@ -32,51 +28,46 @@ class Family(StrEnum):
     GAMMA = "gamma"
 
 
-class Choice(StrEnum):
-    """How the size is chosen from a path.
-
-    >>> Choice("bic").value
-    'bic'
-    """
+class SizeCriterion(StrEnum):
+    """How the size is chosen from a path."""
 
     CV = "cv"
     BIC = "bic"
     EBIC = "ebic"
 
 
-def flag(*names: str, help: str, panel: str | None = None) -> Any:
-    """Return an option that takes no value; help would show one without the empty metavar.
+class GraphModel(StrEnum):
+    """How variables are distributed given the others."""
 
-    >>> flag("--force", help="Overwrite.").metavar
-    ''
-    """
+    AUTO = "auto"
+    ISING = "ising"
+    GAUSSIAN = "gaussian"
+    MIXED = "mixed"
+
+
+class Correlation(StrEnum):
+    """What a Gaussian graph is computed from."""
+
+    PEARSON = "pearson"
+    SPEARMAN = "spearman"
+    KENDALL = "kendall"
+    POLYCHORIC = "polychoric"
+
+
+def flag(*names: str, help: str, panel: str | None = None) -> Any:
+    """Return an option without a value; help would show one if the metavar were not empty."""
     return typer.Option(*names, help=help, metavar="", rich_help_panel=panel)
 
 
 def option(*names: str, help: str, metavar: str, panel: str | None = None) -> Any:
-    """Return an option that takes a value, called ``metavar`` in the help.
-
-    >>> option("--size", help="How many.", metavar="NUMBER").metavar
-    'NUMBER'
-    """
     return typer.Option(*names, help=help, metavar=metavar, rich_help_panel=panel)
 
 
 def file(*names: str, help: str) -> Any:
-    """Return an option that says where to write a file.
-
-    >>> file(help="The answer.").metavar
-    'FILE'
-    """
     return option(*names, help=help, metavar="FILE", panel=FILES)
 
 
 def limit(*names: str, help: str, metavar: str) -> Any:
-    """Return an option that limits what may be chosen.
-
-    >>> limit(help="What all may cost.", metavar="NUMBER").rich_help_panel
-    'What may be chosen'
-    """
     return option(*names, help=help, metavar=metavar, panel=LIMITS)
 
 
@@ -106,23 +97,19 @@ ProofSeconds = Annotated[float, option(help="Time limit of the proof.", metavar=
 Json = Annotated[Path | None, file(help="The answer as JSON; - prints it and nothing else.")]
 
 
-def check_proof_seconds(seconds: float) -> None:
-    """Refuse a time for proofs that is none.
+def check_data(data: Path | None, *, demo: bool) -> None:
+    if demo and data is not None:
+        raise typer.BadParameter(f"--demo goes without a table; got {data}")
+    if not demo and data is None:
+        raise typer.BadParameter("give a table, or --demo to try it on data that come with the package")
 
-    >>> check_proof_seconds(-1.0)
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: --proof-seconds must be at least 0, got -1
-    """
+
+def check_proof_seconds(seconds: float) -> None:
     if not seconds >= 0:
         raise BadInput(f"--proof-seconds must be at least 0, got {seconds:g}")
 
 
 def check_method(method: str) -> None:
-    """Refuse a method that there is not.
-
-    >>> check_method("auto")
-    """
     from swapwise.app.cli.messages import hint
     from swapwise.search.plan import NAMES
 

@@ -1,11 +1,11 @@
-"""Files that commands write: checked before any work is done, and there in whole or not at all."""
+"""Files that commands write: checked before any work is done, and written whole or not at all."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,33 +13,23 @@ from swapwise.app.cli.failures import INTERRUPTED, BadInput
 from swapwise.app.cli.terminal import printable_line
 from swapwise.files import make_empty, write_atomically, write_new
 
-# Where a file is wanted, if it is, and what makes its content.
+if TYPE_CHECKING:
+    from swapwise.app.cli.graph_answer import GraphAnswer
+    from swapwise.app.cli.selection import Selection
+
+# The path of a file, if it was requested, and the function that makes its content.
 Output = tuple[Path | None, Callable[[], str | bytes]]
 
 PAGES = (".html", ".htm")
 
 
 def check_page(path: Path | None) -> None:
-    """Refuse a report that would not open in a browser.
-
-    >>> check_page(Path("answer.pdf"))
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: --report writes a page: its name must end in .html, got answer.pdf
-    """
     if path is not None and path.suffix.lower() not in PAGES:
         raise BadInput(f"--report writes a page: its name must end in .html, got {path}")
 
 
 def check_outputs(paths: Iterable[Path | None], *, inputs: Iterable[Path | None] = (), force: bool) -> None:
-    """Refuse files that cannot be written, that are wanted twice or read, or that are not to be lost.
-
-    >>> check_outputs([Path("no-such-folder/out.html"), None], force=False)
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: cannot write no-such-folder/out.html: there is no folder
-    no-such-folder
-    """
+    """Refuse files that cannot be written, that are also inputs or other outputs, or that exist already."""
     wanted: set[Path] = set()
     read = {_place(path) for path in filter(None, inputs)}
     for path in filter(None, paths):
@@ -52,12 +42,12 @@ def check_outputs(paths: Iterable[Path | None], *, inputs: Iterable[Path | None]
         reason = _why_not_writable(path)
         if reason:
             raise BadInput(f"cannot write {path}: {reason}")
-        if os.path.lexists(path) and not force:  # also a link to what is not there: it leads elsewhere
+        if os.path.lexists(path) and not force:  # also broken links, which lead elsewhere
             raise BadInput(f"{path} exists already; --force overwrites it")
 
 
 def _place(path: Path) -> Path:
-    """Return where a path leads; unlike Path.resolve, also if its links lead in a circle."""
+    """Resolve links; unlike Path.resolve, also links that lead in a circle."""
     return Path(os.path.realpath(path))
 
 
@@ -78,7 +68,7 @@ def _why_not_writable(path: Path) -> str | None:
 
 
 def _why_no_file_in(folder: Path) -> str | None:
-    """Return why no file can be made in a folder: only trying tells that of all kinds of folders."""
+    """Try it: no other test is right for all kinds of folders."""
     try:
         make_empty(folder).unlink()
     except PermissionError:
@@ -88,76 +78,55 @@ def _why_no_file_in(folder: Path) -> str | None:
     return None
 
 
-def with_notes(asked: dict[str, str], notes: list[str]) -> dict[str, str]:
-    """Return what was asked for, and what was said of the data and of the search, for a page.
+def deliver(
+    command: str,
+    answer: Selection | GraphAnswer,
+    outputs: Iterable[Output],
+    show: Callable[[Any], None],
+    *,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Write the requested files, print the answer by ``show`` or as JSON, and exit with the code that fits.
 
-    >>> with_notes({"size": "3"}, ["a row is left out"])
-    {'size': '3', 'notes': 'a row is left out'}
+    Each file is written atomically; after a failure the others are still written. A file that has come to
+    exist during the work is left alone, and the new one has a number in its name.
     """
-    return asked | {"notes": "; ".join(notes)} if notes else asked
-
-
-@dataclass
-class Written:
-    """What became of the files that were wanted.
-
-    >>> Written(said=["Wrote a.json"]).failed
-    []
-    """
-
-    said: list[str] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
-    interrupted: bool = False
-
-    def end(self, command: str, *, interrupted: bool, quiet: bool) -> None:
-        """Say which files there are and are not, and end with the exit code of that.
-
-        >>> Written(said=["Wrote a.json"]).end("swapwise select", interrupted=False, quiet=False)
-        Wrote a.json
-        """
-        for line in [] if quiet else self.said:
-            typer.echo(printable_line(line))
-        for line in self.failed:
-            typer.echo(printable_line(f"{command}: {line}"), err=True)
-        if interrupted or self.interrupted:
-            raise typer.Exit(INTERRUPTED)
-        if self.failed:
-            raise typer.Exit(1)
-
-
-def write_outputs(outputs: Iterable[Output], *, force: bool) -> Written:
-    """Make and write each file that is wanted, atomically; one that fails is no reason to lose the others.
-
-    A file that has come to exist during the work is left alone, and the new one has a number in its name.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     written = write_outputs([(Path(folder) / "a", lambda: "text"), (None, lambda: "")], force=False)
-    ...     (Path(folder) / "a").read_text()
-    'text'
-    """
-    written = Written()
+    wrote, failed, interrupted = list[Path](), list[str](), answer.interrupted
+    # Before anything is printed: the reader of a pipe may close it.
     for path, make in outputs:
         if path is None:
             continue
         try:
-            free = _write(path, make(), force)
+            place = _write(path, make(), force)
         except OSError as error:
-            written.failed.append(f"cannot write {path}: {str(error.strerror or error).lower()}")
+            failed.append(f"cannot write {path}: {str(error.strerror or error).lower()}")
         except KeyboardInterrupt:
-            written.failed.append(f"interrupted before {path} was written")
-            written.interrupted = True
+            failed.append(f"interrupted before {path} was written")
+            interrupted = True
         else:
-            written.said.append(f"Wrote {free}")
-            if free != path:  # said whatever else is not: a program would read what is not its answer
-                note = f"Note: {path} has come to exist: {free} is written instead"
+            wrote.append(place)
+            if place != path:  # printed also with --quiet: a program would read what is not its answer
+                note = f"Note: {path} has come to exist: {place} is written instead"
                 typer.echo(printable_line(note), err=True)
-    return written
+    if as_json:
+        typer.echo(answer.to_json(), nl=False)
+    elif not quiet:
+        show(answer)
+    for path in [] if quiet or as_json else wrote:
+        typer.echo(printable_line(f"Wrote {path}"))
+    for line in failed:
+        typer.echo(printable_line(f"{command}: {line}"), err=True)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if failed:
+        raise typer.Exit(1)
 
 
 def _write(path: Path, content: str | bytes, force: bool) -> Path:
     """Write a file; return its path, which is another one if that has come to be taken."""
-    # Names of files may hold what is no text; that is no reason to lose all.
+    # Surrogates, which stand for bytes of file names that are no text, are replaced.
     data = content.encode(errors="replace") if isinstance(content, str) else content
     if not force:
         return write_new(path, data)

@@ -1,4 +1,4 @@
-"""Products and powers among the features, by their names: which features each of them is made of."""
+"""Products and powers among the features, recognised by their names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from swapwise.app.cli.failures import BadInput
 from swapwise.app.cli.messages import hint, quoted
 
-# What stands between the factors of a product: in R's formulas, and in what scikit-learn makes.
+# The sign between the factors of a product: in R's formulas, and in scikit-learn's names.
 COLON, BLANK = ":", " "
 
 POWER = re.compile(r"(.+)\^(\d+)")
@@ -28,7 +28,7 @@ Factors = dict[str, int]
 def parents_of(
     features: Sequence[str], sign: str | None, left_out: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """Return which features each product or power needs, by name: the largest others that divide it.
+    """Return the parents of each product or power, by name: the largest other features that divide it.
 
     Without a ``sign`` it is ``:`` if a name has that, and else a blank, as scikit-learn writes products. A
     name with blanks none of which separates a feature, such as ``body mass``, is no product.
@@ -52,31 +52,23 @@ def parents_of(
             powers[row, place[factor]] = exponent
     parents = parents_of_powers(powers)
     if not parents:
-        said = "" if sign is None else f" with {sign!r} between its factors"
-        raise BadInput(f"--hierarchy: no name is a product or a power of others{said}; {HOW}")
+        with_sign = "" if sign is None else f" with {sign!r} between its factors"
+        raise BadInput(f"--hierarchy: no name is a product or a power of others{with_sign}; {HOW}")
     return {features[term]: [features[parent] for parent in own] for term, own in parents.items()}
-
-
-def _bases(name: str, sign: str) -> list[str]:
-    """Return what a name multiplies, without exponents.
-
-    >>> _bases("a^2:b", ":")
-    ['a', 'b']
-    """
-    return [found[1] if (found := POWER.fullmatch(part)) else part for part in name.split(sign)]
 
 
 def _factors_of(
     name: str, sign: str, known: Mapping[str, Factors], features: Collection[str], left_out: Collection[str]
 ) -> Factors:
-    """Return what a name multiplies; a name that is no product is its own factor."""
+    """Return the factors in a name with their exponents; a name that is no product is its own factor."""
     factors, missing, words = Factors(), list[str](), name.split(sign)
     while words:
         # The longest run of words that is a feature, which may have the sign in its own name.
         runs = [sign.join(words[:end]) for end in range(len(words), 0, -1)]
         run = next((run for run in runs if _base(run, known) is not None), None)
         if run is None:
-            missing.append(_bases(words[0], sign)[0])
+            power = POWER.fullmatch(words[0])
+            missing.append(power[1] if power else words[0])
             words = words[1:]
             continue
         base, exponent = _base(run, known) or (run, 1)
@@ -105,7 +97,6 @@ def _base(run: str, known: Mapping[str, Factors]) -> tuple[str, int] | None:
 def _refuse(
     name: str, missing: list[str], sign: str, features: Collection[str], left_out: Collection[str]
 ) -> NoReturn:
-    """Say what a product needs that is no feature."""
     if missing[0] in left_out:
         raise BadInput(
             f"--hierarchy: {name!r} needs {missing[0]!r}, which is left out; --force-out leaves out "

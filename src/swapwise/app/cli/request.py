@@ -1,4 +1,4 @@
-"""What a user of ``swapwise select`` asks for."""
+"""The options of ``swapwise select``, checked together."""
 
 from __future__ import annotations
 
@@ -12,39 +12,33 @@ import typer
 
 from swapwise.app.cli.checking.columns import names_among, require_columns
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.limits import Limits
+from swapwise.app.cli.limits import LimitOptions
 from swapwise.app.cli.messages import quoted
-from swapwise.app.cli.options import Choice, Family, check_method
+from swapwise.app.cli.options import FamilyName, SizeCriterion, check_data, check_method
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DEMO = "scikit-learn's breast cancer data: ten measurements of cells, each as mean, error and worst"
 DEMO_TARGET = "diagnosis"
-#: Columns of few measurements: every measurement costs work, all three columns of it no more than one
-DEMO_LIMITS = Limits(groups_from_prefix="_", few_groups=3, size=6)
+#: Every measurement takes work, but all of its three columns take no more than one of them
+DEMO_LIMITS = LimitOptions(groups_from_prefix="_", few_groups=3, size=6)
 
 
 @dataclass(frozen=True)
-class Request:
-    """What a user asked for, as the options say it.
-
-    >>> rest = dict.fromkeys(["sizes", "choose", "ridge", "certify", "one_hot", "drop_missing"])
-    >>> request = Request(Path("a.csv"), Limits(size=3), "y", Family.LINEAR, ["x"], [], "auto", **rest)
-    >>> request.in_words()["limits"], request.in_words()["forced in"]
-    ('at most 3 in all', 'x')
-    """
+class SelectionRequest:
+    """The options of ``swapwise select``."""
 
     data: Path | None
-    limits: Limits
+    limits: LimitOptions
     target: str
-    family: Family
-    #: Names of columns; as the options have it, until :meth:`about` has seen the table
+    family: FamilyName
+    #: Names of columns; the words of the options until :meth:`matched_to` matches them to a table
     force_in: list[str]
     force_out: list[str]
     method: str
     sizes: range | None
-    choose: Choice | None
+    choose: SizeCriterion | None
     ridge: float | None
     certify: bool
     one_hot: bool
@@ -54,12 +48,10 @@ class Request:
     exposure: str | None = None
 
     @property
-    def shift(self) -> str | None:
-        """The column that offsets come from."""
+    def offset_column(self) -> str | None:
         return self.exposure if self.offset is None else self.offset
 
     def in_words(self) -> dict[str, str]:
-        """Return what was asked for, for people."""
         words = {
             "data": DEMO if self.data is None else str(self.data),
             "target": self.target,
@@ -78,20 +70,13 @@ class Request:
         }
         return {name: word for name, word in words.items() if word}
 
-    def about(self, table: pd.DataFrame) -> Request:
-        """Return the request with its names matched to the columns of a table, which must exist.
-
-        >>> import pandas as pd
-        >>> rest = dict.fromkeys(["sizes", "choose", "ridge", "certify", "one_hot", "drop_missing"])
-        >>> request = Request(None, Limits(), "y", Family.LINEAR, ["a,b"], [], "auto", **rest)
-        >>> request.about(pd.DataFrame({"a": [1], "b": [2], "y": [3]})).force_in
-        ['a', 'b']
-        """
+    def matched_to(self, table: pd.DataFrame) -> SelectionRequest:
+        """Return the request with its names matched to the columns of a table, which must exist."""
         force_in = names_among(self.force_in, table.columns)
         force_out = names_among(self.force_out, table.columns)
         named = {"--target": [self.target], "--force-out": force_out, "--force-in": force_in}
-        if self.shift is not None:
-            named["--offset" if self.offset is not None else "--exposure"] = [self.shift]
+        if self.offset_column is not None:
+            named["--offset" if self.offset is not None else "--exposure"] = [self.offset_column]
         for text in self.limits.not_both or []:
             names = names_among([text], table.columns)
             if len(names) < 2:
@@ -101,75 +86,52 @@ class Request:
             require_columns(names, table, option)
             if option != "--target" and self.target in names:
                 raise BadInput(f"{option} names the target {self.target!r}, which is to be explained")
-            if option not in ("--target", "--offset", "--exposure") and self.shift in names:
-                raise BadInput(f"{option} names {self.shift!r}, which is the offset, not a feature")
+            if option not in ("--target", "--offset", "--exposure") and self.offset_column in names:
+                raise BadInput(f"{option} names {self.offset_column!r}, which is the offset, not a feature")
         both = [name for name in force_in if name in force_out]
         if both:
             raise BadInput(f"--force-in and --force-out both name {quoted(both)}: choose one of the options")
         return replace(self, force_in=force_in, force_out=force_out)
 
 
-def request_of(asked: Mapping[str, Any]) -> Request:
-    """Return what the options ask for, if they go together."""
-    if asked["demo"] and asked["data"] is not None:
-        raise typer.BadParameter(f"--demo goes without a table; got {asked['data']}")
-    if not asked["demo"] and asked["data"] is None:
-        raise typer.BadParameter("give a table, or --demo to try it on data that come with the package")
-    if not asked["demo"] and asked["target"] is None:
+def request_of(options: Mapping[str, Any]) -> SelectionRequest:
+    check_data(options["data"], demo=options["demo"])
+    if not options["demo"] and options["target"] is None:
         raise typer.BadParameter("--target must say which column to explain")
-    if asked["target"] is not None and not asked["target"].strip():
-        raise typer.BadParameter(f"--target must say which column to explain, got {asked['target']!r}")
-    if asked["offset"] is not None and asked["exposure"] is not None:
+    if options["target"] is not None and not options["target"].strip():
+        raise typer.BadParameter(f"--target must say which column to explain, got {options['target']!r}")
+    if options["offset"] is not None and options["exposure"] is not None:
         raise typer.BadParameter("give --offset or --exposure, whose logarithm is the offset, not both")
-    limits = Limits(**{field.name: asked[field.name] for field in fields(Limits)})
+    limits = LimitOptions(**{field.name: options[field.name] for field in fields(LimitOptions)})
     limits.check()
-    _check_search(asked["method"], asked["ridge"])
-    follows_path = asked["path"] is not None or asked["choose"] is not None
+    check_method(options["method"])
+    if options["ridge"] is not None and not 0 <= options["ridge"] < math.inf:
+        raise BadInput(f"--ridge must be a number of at least 0, got {options['ridge']:g}")
+    follows_path = options["path"] is not None or options["choose"] is not None
     if follows_path and limits.in_all[1] is not None:
         other = "--size" if limits.exactly is None else "--exactly"
         raise typer.BadParameter(f"--path and --choose try several sizes, which does not go with {other}")
-    is_plain_demo = asked["demo"] and not follows_path and limits == Limits()
+    is_plain_demo = options["demo"] and not follows_path and limits == LimitOptions()
     plain = ("data", "method", "ridge", "certify", "one_hot", "drop_missing", "offset", "exposure")
-    return Request(
+    return SelectionRequest(
         limits=DEMO_LIMITS if is_plain_demo else limits,
-        family=Family.LOGISTIC if asked["demo"] else asked["family"],
-        target=asked["target"] or DEMO_TARGET,
-        force_in=asked["force_in"] or [],
-        force_out=asked["force_out"] or [],
-        sizes=_sizes(asked["path"]),
-        choose=(asked["choose"] or Choice.CV) if follows_path else None,
-        **{name: asked[name] for name in plain},
+        family=FamilyName.LOGISTIC if options["demo"] else options["family"],
+        target=options["target"] or DEMO_TARGET,
+        force_in=options["force_in"] or [],
+        force_out=options["force_out"] or [],
+        sizes=_sizes(options["path"]),
+        choose=(options["choose"] or SizeCriterion.CV) if follows_path else None,
+        **{name: options[name] for name in plain},
     )
 
 
-def _check_search(method: str, ridge: float | None) -> None:
-    """Refuse wrong values in terms of the options, not of the library's parameters.
-
-    >>> _check_search("auto", -1)
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: --ridge must be a number of at least 0, got -1
-    """
-    check_method(method)
-    if ridge is not None and not 0 <= ridge < math.inf:
-        raise BadInput(f"--ridge must be a number of at least 0, got {ridge:g}")
-
-
 def _listed(names: list[str]) -> str:
-    """Return names with commas between them, those with commas within them in quotes.
-
-    >>> _listed(["a", "size, in m"])
-    "a, 'size, in m'"
-    """
+    """Join names by commas; a name with a comma of its own is quoted."""
     return ", ".join(repr(name) if "," in name else name for name in names)
 
 
 def _sizes(path: str | None) -> range | None:
-    """Return the sizes that ``first:last`` stands for.
-
-    >>> _sizes("1:30")
-    range(1, 31)
-    """
+    """Parse ``first:last``."""
     if path is None:
         return None
     first, _, last = path.partition(":")

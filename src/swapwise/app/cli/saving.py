@@ -1,4 +1,4 @@
-"""The model that ``swapwise select`` saves: a pipeline of scikit-learn that takes tables as they are."""
+"""The model that ``swapwise select`` saves: a scikit-learn pipeline that takes tables as they are."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
     from swapwise.checks import FloatArray
 
-# What a fit finds, to the last digit, beside the choice of features.
+# Fitted numbers that are copied, so that predictions agree to the last digit.
 FITTED = ("coef_", "intercept_", "alpha_")
 
 
 def saved_model(model: Any, kind: Any, dataset: Dataset, y: Any, offset: FloatArray | None) -> Any:
-    """Return a pipeline of scikit-learn that predicts as a fitted model does, from what it chose alone.
+    """Return a scikit-learn pipeline with the predictions of a fitted model, from its chosen features alone.
 
-    Its first step is a ``ColumnTransformer`` that picks the chosen columns of a table and one-hot encodes
-    text. Its last is an estimator of ``kind``, fitted to these columns.
+    A ``ColumnTransformer`` picks the chosen columns of a table and one-hot encodes text; then comes an
+    estimator of ``kind``, fitted to these columns.
     """
     from sklearn.pipeline import Pipeline
 
@@ -36,7 +36,7 @@ def saved_model(model: Any, kind: Any, dataset: Dataset, y: Any, offset: FloatAr
         assert dataset.text is not None  # as columns were made of it
         table = table.join(dataset.text[texts])
     prepare = _transformer(table, numbers, texts)
-    # The columns that it makes, as they are in the data of the fit.
+    # The columns of the fit, in the order in which the transformer makes them.
     order = [name for name in columns if name in set(numbers)]
     order += [name for text in texts for name in columns if dataset.made_of.get(name) == text]
     places = dataset.X.columns.get_indexer(order)
@@ -45,14 +45,13 @@ def saved_model(model: Any, kind: Any, dataset: Dataset, y: Any, offset: FloatAr
 
 
 def _first_variable(dataset: Dataset) -> IndexArray:
-    """Return the columns of one variable, for a model that has none but must take a table."""
+    """Return the columns of one variable, for a model that chose none but must take a table."""
     first = dataset.made_of.get(dataset.X.columns[0])
     same = [dataset.made_of.get(name) == first for name in dataset.X.columns]
     return np.flatnonzero(same) if first is not None else np.zeros(1, dtype=np.intp)
 
 
 def _transformer(table: pd.DataFrame, numbers: list[str], texts: list[str]) -> Any:
-    """Return a fitted transformer of scikit-learn: numbers as they are, text one-hot encoded."""
     from sklearn.compose import ColumnTransformer
     from sklearn.preprocessing import OneHotEncoder
 
@@ -69,7 +68,7 @@ def _transformer(table: pd.DataFrame, numbers: list[str], texts: list[str]) -> A
 def _refitted(
     model: Any, kind: Any, places: IndexArray, X: pd.DataFrame, y: Any, offset: FloatArray | None
 ) -> Any:
-    """Return an estimator fitted to the columns at some places, with the coefficients that it has there."""
+    """Return an estimator fitted to the columns at ``places``, with the model's coefficients of these."""
     known = model.get_params(deep=False)
     again = kind(**{name: known[name] for name in kind().get_params(deep=False) if name in known})
     bounds = model._bounds_as_given()
@@ -86,7 +85,7 @@ def _refitted(
         start="auto",
         progress=False,
     )
-    with unwarned():  # which was said of the choice
+    with unwarned():  # the fit of the choice has warned already
         again.fit(X, y, **({} if offset is None else {"offset": offset}))
     for name in FITTED:
         if hasattr(model, name):

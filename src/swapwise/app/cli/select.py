@@ -16,12 +16,11 @@ from swapwise.app.cli.options import (
     SEARCH,
     STANDARD_OUTPUT,
     Certify,
-    Choice,
     Debug,
     Decimal,
     DropMissing,
     Encoding,
-    Family,
+    FamilyName,
     Force,
     ForceOut,
     Json,
@@ -30,15 +29,16 @@ from swapwise.app.cli.options import (
     Quiet,
     Report,
     Separator,
+    SizeCriterion,
     check_proof_seconds,
     file,
     flag,
     limit,
     option,
 )
-from swapwise.app.cli.output import Output, check_outputs, check_page, write_outputs
+from swapwise.app.cli.output import Output, check_outputs, check_page, deliver
 from swapwise.app.cli.reading.rows import Dialect
-from swapwise.app.cli.request import DEMO, DEMO_TARGET, Request, request_of
+from swapwise.app.cli.request import DEMO, DEMO_TARGET, SelectionRequest, request_of
 from swapwise.app.cli.show import show_selection
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from swapwise.app.cli.selection import Selection
 
 Target = Annotated[str | None, option("--target", "-t", help="The column to explain.", metavar="COLUMN")]
-Kind = Annotated[Family, typer.Option(help="Kind of target: numbers, classes, counts or positive amounts.")]
+Kind = Annotated[
+    FamilyName, typer.Option(help="Kind of target: numbers, classes, counts or positive amounts.")
+]
 Offset = Annotated[str | None, option(help="A column to add to the linear predictor.", metavar="COLUMN")]
 Exposure = Annotated[
     str | None,
@@ -151,7 +153,7 @@ SizesToTry = Annotated[
     ),
 ]
 Choose = Annotated[
-    Choice | None, typer.Option(help="How to choose the size; cv by default.", rich_help_panel=SEARCH)
+    SizeCriterion | None, typer.Option(help="How to choose the size; cv by default.", rich_help_panel=SEARCH)
 ]
 Ridge = Annotated[
     float | None,
@@ -163,7 +165,7 @@ Save = Annotated[Path | None, file(help="The fitted model, for joblib.load.")]
 def select(
     data: Annotated[Path | None, typer.Argument(help=DATA, show_default=False)] = None,
     target: Target = None,
-    family: Kind = Family.LINEAR,
+    family: Kind = FamilyName.LINEAR,
     offset: Offset = None,
     exposure: Exposure = None,
     force_out: ForceOut = None,
@@ -207,29 +209,28 @@ def select(
     debug: Debug = False,
 ) -> None:
     """Choose the features that explain a target best, under limits on the choice."""
-    asked = dict(locals())  # all options, before anything else has a name here
+    options = dict(locals())  # all options, before anything else has a name here
     with exit_on_error("swapwise select", debug=debug), warnings_to_stderr(quiet) as notes:
         check_proof_seconds(proof_seconds)
-        request = request_of(asked)
+        request = request_of(options)
         printed, json = json == STANDARD_OUTPUT, None if json == STANDARD_OUTPUT else json
         check_page(report)
         check_outputs([report, json, save], inputs=[data, *request.limits.files], force=force)
         dialect = Dialect(separator, decimal, encoding)
         selection = _answer(request, dialect, proof_seconds, notes, quiet)
-        made: list[Output] = [(json, selection.to_json), (save, selection.to_bytes)]
-        # Before anything is printed: the reader of a pipe may close it.
-        written = write_outputs([*made, (report, selection.to_html)], force=force)
-        if printed:
-            typer.echo(selection.to_json(), nl=False)
-        elif not quiet:
-            show_selection(selection)
-        written.end("swapwise select", interrupted=selection.interrupted, quiet=quiet or printed)
+        outputs: list[Output] = [
+            (json, selection.to_json),
+            (save, selection.to_bytes),
+            (report, selection.to_html),
+        ]
+        deliver(
+            "swapwise select", selection, outputs, show_selection, as_json=printed, force=force, quiet=quiet
+        )
 
 
 def _answer(
-    request: Request, dialect: Dialect, proof_seconds: float, notes: list[str], quiet: bool
+    request: SelectionRequest, dialect: Dialect, proof_seconds: float, notes: list[str], quiet: bool
 ) -> Selection:
-    """Read the data and choose."""
     import sys
 
     from swapwise.app.cli.problem import read_problem
@@ -243,7 +244,7 @@ def _answer(
 
 
 def _demo_table() -> pd.DataFrame:
-    """Return the data with names that begin with the measurement: ``area_worst`` for "worst area"."""
+    """Return the data with the measurement first in every name: ``area_worst`` for "worst area"."""
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer(as_frame=True)

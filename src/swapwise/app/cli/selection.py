@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swapwise.app.cli.as_json import proof_in_json, search_in_json, written
+from swapwise.app.cli.answers import json_text, proof_in_json, proof_of, search_in_json, with_notes
 from swapwise.app.cli.checking.columns import Dataset
-from swapwise.app.cli.options import Choice, Family
-from swapwise.app.cli.output import with_notes
-from swapwise.checks import unwarned, warn
+from swapwise.app.cli.options import FamilyName, SizeCriterion
+from swapwise.checks import warn
 from swapwise.clock import Clock
 from swapwise.search.plan import OTHERS
 from swapwise.search.result import Status
@@ -20,45 +20,48 @@ from swapwise.search.result import Status
 if TYPE_CHECKING:
     import pandas as pd
 
-    from swapwise.app.cli.limits import Limits
-    from swapwise.app.cli.problem import Problem
-    from swapwise.app.cli.request import Request
+    from swapwise.app.cli.problem import SelectionProblem
     from swapwise.certify.certificate import Certificate
-    from swapwise.checks import FloatArray
 
-# How measures of fit are called in JSON.
+# The names of scores in JSON.
 KEYS = {"R²": "r2", "deviance explained": "deviance_explained", "accuracy": "accuracy"}
 
-# Of families that have an estimator of their own; the others are named to one that takes any.
-ESTIMATORS = {Family.LINEAR: "SparseRegressor", Family.LOGISTIC: "SparseClassifier"}
+# Families with an estimator of their own; ANY_FAMILY takes the others by name.
+ESTIMATORS = {FamilyName.LINEAR: "SparseRegressor", FamilyName.LOGISTIC: "SparseClassifier"}
 ANY_FAMILY = "SparseGLMRegressor"
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """A fitted model, what it was fitted to, and what is known of it."""
+    """A model that was fitted to a problem, and its proof."""
 
+    problem: SelectionProblem
     model: Any
-    dataset: Dataset
-    y: Any
-    #: The group of every column, or None
-    group_of: dict[str, str] | None
-    asked: dict[str, str]
-    #: What limited the choice
-    limits: Limits
-    seconds: float
-    #: What is proven; None if nothing was asked for, or if that was interrupted too early
+    #: None without --certify, or if that was interrupted too early
     certificate: Certificate | None
-    unproven: bool
-    #: What was said of the data and of the search
+    seconds: float
+    #: The warnings about the data and the search
     notes: list[str]
-    family: Family
-    #: What is added to the linear predictor of every row
-    offset: FloatArray | None = None
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.problem.dataset
+
+    @cached_property
+    def group_of(self) -> dict[str, str] | None:
+        """The group of every column: that of its variable, or the variable itself; None without groups."""
+        groups, variable_of = self.problem.group_of, self.dataset.variable_of
+        if groups is None or variable_of is None:
+            return variable_of if groups is None else groups
+        return {column: groups[variable] for column, variable in variable_of.items()}
+
+    @property
+    def unproven(self) -> bool:
+        """Whether a proof was interrupted before it proved anything."""
+        return self.problem.request.certify and self.certificate is None
 
     @property
     def interrupted(self) -> bool:
-        """Whether the search or the proof was interrupted."""
         proof = None if self.certificate is None else self.certificate.status
         return self.unproven or Status.INTERRUPTED in (self.model.result_.status, proof)
 
@@ -91,11 +94,11 @@ class Selection:
 
     @property
     def chosen_by(self) -> str:
-        """What chose the size, and how well the rows that were left out are predicted, if any were."""
+        """The criterion that chose the size, with the cross-validated loss if there is one."""
         from swapwise.app.report.facts import loss_name
 
         path, by = self.model.path_, str(self.model.criterion_)
-        if by != Choice.CV:
+        if by != SizeCriterion.CV:
             return by
         if self.model.result_.status is Status.INTERRUPTED:
             by += f", of which {self.model.n_folds_} folds were done"
@@ -104,7 +107,7 @@ class Selection:
 
     @property
     def better(self) -> list[str]:
-        """The variables of a better choice that a proof has found, and that is not this one."""
+        """The variables of a better choice that the proof has found."""
         found = None if self.certificate is None else self.certificate.better
         return [] if found is None else [self.dataset.variables[element] for element in found]
 
@@ -120,96 +123,94 @@ class Selection:
 
     @property
     def intercept(self) -> list[float]:
-        """The intercept, or that of each level."""
         return [float(value) for value in np.ravel(self.model.intercept_)]
 
     @property
     def fit_quality(self) -> dict[str, float]:
-        """How good the fit is, by what measures it."""
         from swapwise.app.report.facts import fit_measures
 
-        return fit_measures(self.model, self.dataset.X, self.y, self.offset)
+        return fit_measures(self.model, self.dataset.X, self.problem.y, self.problem.offset)
 
     def to_json(self) -> str:
-        """Return the answer for programs."""
-        return _as_json(self)
+        """Return the answer; coefficients are by class if there are any, of two by the second."""
+        result = self.model.result_
+        answer: dict[str, Any] = {
+            "asked": self.problem.request.in_words(),
+            "chosen": [_feature(self, row) for row in self.chosen.itertuples(index=False, name=None)],
+            "filled": self.filled,
+            "at_bound": self.at_bound,
+            "intercept": _by_level(self, self.intercept),
+            "n_rows": len(self.dataset.y),
+            "fit": {KEYS[name]: value for name, value in self.fit_quality.items()},
+            "search": search_in_json(result),
+            "interrupted": self.interrupted,
+            "seconds": self.seconds,
+            "notes": self.notes,
+        }
+        if self.certificate is not None:
+            proof = self.certificate
+            answer["certificate"] = proof_in_json(proof)
+            if self.better:
+                answer["certificate"] |= {"better": self.better, "better_value": proof.better_value}
+        if hasattr(self.model, "alpha_"):
+            answer["fit"]["alpha"] = self.model.alpha_
+        if hasattr(self.model, "path_"):
+            answer["size"] = int(self.model.size_)
+            answer["size_chosen_by"] = self.model.criterion_
+            answer["n_folds"] = self.model.n_folds_
+            answer["path"] = self.model.path_.to_dict("records")
+        return json_text(answer)
 
     def to_html(self) -> str:
-        """Return the answer as a page with charts."""
         from swapwise.app.report.selection import selection_report
 
+        limits = self.problem.request.limits
         return selection_report(
             self.model,
             self.dataset.X,
-            self.y,
-            groups=self.group_of if self.limits.has_groups or self.limits.whole_groups else None,
+            self.problem.y,
+            groups=self.group_of if limits.has_groups or limits.whole_groups else None,
             certificate=self.certificate,
-            asked=with_notes(self.asked, self.notes),
+            asked=with_notes(self.problem.request.in_words(), self.notes),
             seconds=self.seconds,
-            offset=self.offset,
+            offset=self.problem.offset,
         )
 
     def to_bytes(self) -> bytes:
-        """Return the fitted model, which takes tables like that of the file, as ``joblib.load`` reads it."""
+        """Return the fitted model, which takes tables like that of the file, for ``joblib.load``."""
         import joblib
 
         import swapwise
         from swapwise.app.cli.saving import saved_model
 
-        kind = getattr(swapwise, ESTIMATORS.get(self.family, ANY_FAMILY))
-        file = BytesIO()
-        joblib.dump(saved_model(self.model, kind, self.dataset, self.y, self.offset), file)
+        problem, file = self.problem, BytesIO()
+        kind = getattr(swapwise, ESTIMATORS.get(problem.request.family, ANY_FAMILY))
+        joblib.dump(saved_model(self.model, kind, self.dataset, problem.y, problem.offset), file)
         return file.getvalue()
 
 
-def select_features(problem: Problem, proof_seconds: float, notes: list[str], *, progress: bool) -> Selection:
-    """Fit the estimator that the request asks for; warnings are appended to ``notes``."""
-    request, dataset = problem.request, problem.dataset
-    model = _estimator(problem, progress)
-    y = _target(dataset, request.family)
-    data = {"X": dataset.X, "y": y} | ({} if problem.offset is None else {"offset": problem.offset})
-    clock = Clock()
+def select_features(
+    problem: SelectionProblem, proof_seconds: float, notes: list[str], *, progress: bool
+) -> Selection:
+    """Fit the estimator of the request, and prove how good it is; warnings are appended to ``notes``."""
+    request, model, clock = problem.request, _estimator(problem, progress), Clock()
+    data = {"X": problem.dataset.X, "y": problem.y}
+    data |= {} if problem.offset is None else {"offset": problem.offset}
     model.fit(**data)
-    proof = _proof(model, data, proof_seconds, progress) if request.certify else None
-    if proof is not None and proof.better is not None and _can_go_on(request):
-        model, proof = _with_better(model, data, proof)
-    return Selection(
-        model,
-        dataset,
-        y,
-        _groups_of_columns(dataset, problem.group_of),
-        request.in_words(),
-        request.limits,
-        clock.seconds(),
-        proof,
-        unproven=request.certify and proof is None,
-        notes=notes,
-        family=request.family,
-        offset=problem.offset,
-    )
-
-
-def _proof(model: Any, data: dict[str, Any], seconds: float, progress: bool) -> Certificate | None:
-    """Return what can be proven of a choice, None if it was interrupted."""
-    if model.result_.status is Status.INTERRUPTED:
-        return None
-    try:
-        with unwarned():  # it would speak of how to write objectives
-            proof: Certificate = model.certify(**data, time_limit=seconds, progress=progress)
-    except KeyboardInterrupt:
-        return None
-    if proof.kind == "all" and not proof.optimal and proof.status is not Status.INTERRUPTED:
-        warn("nothing but the fit of all features together bounds this one; --ridge 0.01 helps to prove more")
-    return proof
-
-
-def _can_go_on(request: Request) -> bool:
-    """Return whether the search can be started again from another choice."""
-    return request.choose is None and request.method not in OTHERS
+    proof = proof_of(model, data, proof_seconds, progress) if request.certify else None
+    if proof is not None:
+        if proof.kind == "all" and not proof.optimal and proof.status is not Status.INTERRUPTED:
+            warn(
+                "nothing but the fit of all features together bounds this one; "
+                "--ridge 0.01 helps to prove more"
+            )
+        if proof.better is not None and request.choose is None and request.method not in OTHERS:
+            model, proof = _with_better(model, data, proof)
+    return Selection(problem, model, proof, clock.seconds(), notes)
 
 
 def _with_better(model: Any, data: dict[str, Any], proof: Certificate) -> tuple[Any, Certificate]:
-    """Return the model of the better choice that a proof has found, or of one that is better still."""
+    """Search again from the better choice that a proof has found; keep the model if that fails."""
     from sklearn.base import clone
 
     again = clone(model).set_params(start=proof.better)
@@ -224,7 +225,7 @@ def _with_better(model: Any, data: dict[str, Any], proof: Certificate) -> tuple[
     return again, replace(proof, value=found.value, support=found.support, better=None, better_value=None)
 
 
-def _estimator(problem: Problem, progress: bool) -> Any:
+def _estimator(problem: SelectionProblem, progress: bool) -> Any:
     import swapwise
 
     request, constraint = problem.request, problem.constraint
@@ -242,53 +243,6 @@ def _estimator(problem: Problem, progress: bool) -> Any:
         return getattr(swapwise, name)(constraint, **options)
     path = {"sizes": request.sizes, "criterion": request.choose.value}
     return getattr(swapwise, f"{name}CV")(constraint, **path, **options)
-
-
-def _target(dataset: Dataset, family: Family) -> Any:
-    if family is not Family.LOGISTIC:
-        return dataset.y.to_numpy(dtype=float)
-    is_text = dataset.y.dtype.kind not in "biuf"
-    return dataset.y.astype(str).to_numpy(dtype=object) if is_text else dataset.y.to_numpy()
-
-
-def _groups_of_columns(dataset: Dataset, group_of_variable: dict[str, str] | None) -> dict[str, str] | None:
-    """Return the group of every column: that of its variable, or the variable itself."""
-    if group_of_variable is None:
-        return dataset.variable_of
-    if dataset.variable_of is None:
-        return group_of_variable
-    return {column: group_of_variable[variable] for column, variable in dataset.variable_of.items()}
-
-
-def _as_json(selection: Selection) -> str:
-    """Return the answer; coefficients and intercept are by class if there are any, of two by the second."""
-    result = selection.model.result_
-    answer: dict[str, Any] = {
-        "asked": selection.asked,
-        "chosen": [_feature(selection, row) for row in selection.chosen.itertuples(index=False, name=None)],
-        "filled": selection.filled,
-        "at_bound": selection.at_bound,
-        "intercept": _by_level(selection, selection.intercept),
-        "n_rows": len(selection.y),
-        "fit": {KEYS[name]: value for name, value in selection.fit_quality.items()},
-        "search": search_in_json(result),
-        "interrupted": selection.interrupted,
-        "seconds": selection.seconds,
-        "notes": selection.notes,
-    }
-    if selection.certificate is not None:
-        proof = selection.certificate
-        answer["certificate"] = proof_in_json(proof)
-        if selection.better:
-            answer["certificate"] |= {"better": selection.better, "better_value": proof.better_value}
-    if hasattr(selection.model, "alpha_"):
-        answer["fit"]["alpha"] = selection.model.alpha_
-    if hasattr(selection.model, "path_"):
-        answer["size"] = int(selection.model.size_)
-        answer["size_chosen_by"] = selection.model.criterion_
-        answer["n_folds"] = selection.model.n_folds_
-        answer["path"] = selection.model.path_.to_dict("records")
-    return written(answer)
 
 
 def _feature(selection: Selection, row: tuple[Any, ...]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What commands print: tables and lines for people."""
+"""The tables and lines that commands print."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from swapwise.app.cli.limits import Limits
+from swapwise.app.cli.limits import LimitOptions
 from swapwise.app.cli.messages import quoted
 from swapwise.app.cli.terminal import printable_line
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from swapwise.certify.certificate import Certificate
     from swapwise.search.result import SearchResult
 
-# What has proven a bound.
+# The proof of a bound, by the kind of the certificate.
 KINDS = {
     "all": "by the fit of all {elements} together",
     "blocks": "by the best neighbours that each column could have",
@@ -39,20 +39,12 @@ MOST_VERTICES = 40
 
 
 def say(text: str) -> None:
-    """Print a line as it is: names of columns may look like rich's markup.
-
-    >>> say("[red] is a name")
-    [red] is a name
-    """
+    """Print a line as it is: rich would take "[red]" in a column's name for markup."""
     Console().print(printable_line(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def plain_table(*headings: str, right: int) -> Table:
-    """Return a table without lines, the last ``right`` columns of which are numbers.
-
-    >>> [column.justify for column in plain_table("name", "weight", right=1).columns]
-    ['left', 'right']
-    """
+    """Return a table without lines, the last ``right`` columns of which are numbers."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for place, heading in enumerate(headings):
         is_number = place >= len(headings) - right
@@ -61,22 +53,16 @@ def plain_table(*headings: str, right: int) -> Table:
 
 
 def cell(text: str) -> Text:
-    """Return what a cell of a table shows.
-
-    >>> cell("[red]").plain
-    '[red]'
-    """
     return Text(printable_line(text))
 
 
 def show_selection(selection: Selection) -> None:
-    """Print the chosen features by group, how well they fit, what is proven, and the time."""
-    model, chosen = selection.model, selection.chosen
+    model, chosen, limits = selection.model, selection.chosen, selection.problem.request.limits
     noun = "features" if selection.dataset.variable_of is None else "columns"
     of_all = f"{len(chosen)} of {selection.dataset.X.shape[1]} {noun}"
-    say(f"{of_all} chosen to explain {selection.asked['target']}")
-    if selection.limits != Limits(size=selection.limits.size):
-        say(f"Allowed: {selection.limits.in_words()}")
+    say(f"{of_all} chosen to explain {selection.problem.request.target}")
+    if limits != LimitOptions(size=limits.size):
+        say(f"Allowed: {limits.in_words()}")
     if hasattr(model, "size_"):
         tried = model.path_["size"]
         say(f"Size {model.size_}, of {tried.min()} to {tried.max()}, chosen by {selection.chosen_by}")
@@ -89,7 +75,7 @@ def show_selection(selection: Selection) -> None:
     several = selection.levels if len(selection.levels) > 1 else []
     intercept = _in_words(several, selection.intercept)
     fit = ", ".join(f"{name} {quality:.4f}" for name, quality in selection.fit_quality.items())
-    say(f"Intercept {intercept}; {fit} on {len(selection.y)} rows")
+    say(f"Intercept {intercept}; {fit} on {len(selection.dataset.y)} rows")
     if hasattr(model, "alpha_"):
         say(f"Dispersion alpha {model.alpha_:.4g}: counts have variance mean + alpha mean²")
     if selection.certificate is not None:
@@ -102,18 +88,13 @@ def show_selection(selection: Selection) -> None:
 
 
 def proof_in_words(proof: Certificate, better: Sequence[str] = (), elements: str = "features") -> str:
-    """Return what is proven of a choice, in a line; ``better`` are the features of a better one, if there is.
-
-    >>> from swapwise import Linear, Uniform, certify
-    >>> proof_in_words(certify(Linear([1, 3, 2]), Uniform(3, 2)))
-    'Proven optimal, by marginal gains (objective 5)'
-    """
-    said = [_proven(proof, elements)]
+    """Return the proof in a line; ``better`` are the features of a better choice, if it has found one."""
+    clauses = [_proven(proof, elements)]
     if better:
-        said.append(f"better, with {proof.better_value:.6g}, would be {', '.join(better)}")
+        clauses.append(f"better, with {proof.better_value:.6g}, would be {', '.join(better)}")
     if proof.cut_short:
-        said.append(f"{proof.cut_short}: more might be proven")
-    return "; ".join([*said, *proof.caveats])
+        clauses.append(f"{proof.cut_short}: more might be proven")
+    return "; ".join([*clauses, *proof.caveats])
 
 
 def _proven(proof: Certificate, elements: str) -> str:
@@ -126,19 +107,13 @@ def _proven(proof: Certificate, elements: str) -> str:
     if not math.isfinite(proof.upper_bound):
         return f"{verdict.capitalize()}: objective {proof.value:.6g}, and no bound on what is possible"
     value, bound = distinct_digits(proof.value, proof.bounds["all"] if proof.trivial else proof.upper_bound)
-    said = f"objective {value}, at most {bound} possible"
+    numbers = f"objective {value}, at most {bound} possible"
     if proof.trivial:
-        return f"{verdict.capitalize()}: {said}, {by['all']}"
-    return f"Proven: {verdict}, {by[proof.kind]} ({said})"
+        return f"{verdict.capitalize()}: {numbers}, {by['all']}"
+    return f"Proven: {verdict}, {by[proof.kind]} ({numbers})"
 
 
 def ending(result: SearchResult, seconds: float) -> str:
-    """Return why a search ended, how many moves which strategies made, and how long it took.
-
-    >>> from swapwise import Linear, Uniform, maximize
-    >>> ending(maximize(Linear([1, 3, 2]), Uniform(3, 2), start="greedy"), 0.1)
-    'Search ended: local optimum, 2 moves (greedy, oblivious), 0.10 s'
-    """
     why = result.status.value.lower().replace("_", " ")
     best = ", with the best so far" if result.status == "INTERRUPTED" else ""
     moves = f"{result.n_iter} move{'s' * (result.n_iter != 1)} ({result.method})"
@@ -154,7 +129,7 @@ def _table_of(selection: Selection) -> Table:
     group = None
     for row in chosen.itertuples(index=False, name=None):
         shown, values = list(row[: len(words)]), row[len(words) :]
-        if len(words) == 2:  # the group once for all of its features, and not if it is one feature
+        if len(words) == 2:  # a group's name once, and not if it is that of its only feature
             shown[0], group = ("" if row[0] in (group, row[1]) else row[0]), row[0]
         cells = [f"{value:.4g}" for value in values] if beside else [_in_words(levels, values)]
         table.add_row(*map(cell, [*shown, *cells]))
@@ -162,17 +137,12 @@ def _table_of(selection: Selection) -> Table:
 
 
 def _in_words(levels: Sequence[str], numbers: Sequence[float]) -> str:
-    """Return numbers, each with its level if there are any.
-
-    >>> _in_words([], [1.5]), _in_words(["no", "yes"], [1.0, -2.0])
-    ('1.5', 'no 1, yes -2')
-    """
+    """Return numbers, each with its level if there are any."""
     names = [f"{level} " for level in levels] or [""]
     return ", ".join(f"{name}{number:.4g}" for name, number in zip(names, numbers, strict=True))
 
 
 def show_graph(answer: GraphAnswer) -> None:
-    """Print what was chosen and why, the neighbours of each column with weights, how sure and how good."""
     model, graph = answer.model, answer.model.graph_
     kind = {"ising": "Ising", "gaussian": "Gaussian", "mixed": "Mixed"}[answer.rows.model.value]
     say(f"{kind} graph: {model.summary()}; from {answer.rows.in_words()}")
@@ -208,7 +178,6 @@ def show_graph(answer: GraphAnswer) -> None:
 
 
 def _bootstrap_in_words(answer: GraphAnswer) -> str:
-    """Return how often the edges of the graph, and others, were found again."""
     boot = answer.bootstrap
     assert boot is not None
     pairs = boot.edges

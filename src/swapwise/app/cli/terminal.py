@@ -1,4 +1,4 @@
-"""What may be printed: names come from files, and a terminal obeys what it is sent."""
+"""Text made safe to print: names come from files, and a terminal obeys control characters."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import os
 import re
 import sys
 
-# Control characters but for line feeds, and those that turn the direction of what is read.
+# Control characters other than line feeds, and those that change the direction of text.
 OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
-# A name, or whatever else has no blank, quote or comma in it; no file is called anything longer.
+# A word is a run without blanks, quotes and commas; no file has a longer name.
 LONGEST_WORD = 300
 TOO_LONG = re.compile(rf"[^\s,;'\"]{{{LONGEST_WORD + 1},}}")
 LONGEST_LINE = 5000
 
 
 def printable(text: str) -> str:
-    r"""Return a text without what a terminal would obey, and with the middle of endless names left out.
+    r"""Escape control characters, and cut out the middle of endless words and lines.
 
     >>> print(printable("\x1b[31mred"), printable("a" * 1000), sep="\n")
     \x1b[31mred
@@ -30,11 +30,6 @@ def printable(text: str) -> str:
 
 
 def printable_line(text: str) -> str:
-    r"""Return a text as :func:`printable` does, in one line whatever is in it.
-
-    >>> printable_line("two\nlines")
-    'two\\nlines'
-    """
     return printable(text.replace("\n", "\\n"))
 
 
@@ -43,7 +38,7 @@ def _shortened(text: str, begin: int, end: int) -> str:
 
 
 def open_closed_streams() -> None:
-    """Give a program without standard streams, as after ``2>&-``, streams that lead nowhere.
+    """Open null streams for those that the shell has closed (``2>&-``).
 
     Python has None in their place, and the next file that is opened would get their numbers.
     """

@@ -1,1 +1,1 @@
-"""Figures, tables and HTML pages for users. Only the paper's reproduction, in experiments, plots besides."""
+"""Charts, tables and HTML pages about one answer."""

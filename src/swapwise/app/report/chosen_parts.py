@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swapwise.app.report.parts import Part, as_table, columns_in_words, listed, shown_name, significant
-from swapwise.app.report.support_chart import Support
+from swapwise.app.report.parts import PagePart, as_table, columns_in_words, listed, shown_name, significant
+from swapwise.app.report.support_chart import SupportBars
 from swapwise.charts.chart import Axis, Chart, Tiles
 from swapwise.charts.document import table
 from swapwise.charts.svg import LONGEST, in_lines
@@ -30,14 +30,8 @@ _LARGEST_MATRIX = 30
 _MOST_WRITTEN = 8
 
 
-class Chosen:
-    """The chosen features, group by group, and those of larger coefficients first.
-
-    >>> from swapwise import SparseRegressor
-    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 4.0, 3.0], "milk": [1.0, 1.0, 0.0, 0.0]})
-    >>> Chosen(SparseRegressor(1).fit(X, X["tea"]), ["tea", "milk"], None).part({}).words
-    '1 of 2 features was chosen.'
-    """
+class ChosenFeatures:
+    """The chosen features, group by group, and those of larger coefficients first."""
 
     def __init__(self, model: Any, names: list[str], group_of: list[Any] | None) -> None:
         self.model, self.names, self.group_of = model, names, group_of
@@ -46,7 +40,7 @@ class Chosen:
         self.scaled: FloatArray = self.coef * model.feature_std_
         self.size: FloatArray = self.scaled[0] if len(self.coef) == 1 else np.linalg.norm(self.scaled, axis=0)
         labels = None if group_of is None else [self.group(feature) for feature in range(len(names))]
-        self.support = Support(model.support_, self.size, names, labels)
+        self.support = SupportBars(model.support_, self.size, names, labels)
         by_size = self.support.by_size()
         self.groups = list(dict.fromkeys(self.group(feature) for feature in by_size))
         place = {group: rank for rank, group in enumerate(self.groups)}
@@ -59,20 +53,20 @@ class Chosen:
         """Return the group of a feature; all are in one if there are none."""
         return "" if self.group_of is None else shown_name(self.group_of[feature])
 
-    def part(self, facts: Mapping[str, object]) -> Part:
-        """Return the answer: how many were chosen, what is known of it, and the coefficients."""
+    def part(self, facts: Mapping[str, object]) -> PagePart:
+        """Return the answer: how many were chosen, the ``facts`` about the fit, and the coefficients."""
         above = listed(facts) if facts else ""
         if not self.features:
             is_path = hasattr(self.model, "path_")
             why = "the size that was chosen is 0" if is_path else "no feasible feature improves the fit"
             nothing = f"{self._count()}: {why}."
-            return Part("chosen", "The answer", nothing, above=above)
+            return PagePart("chosen", "The answer", nothing, above=above)
         words = " ".join(filter(None, [f"{self._count()}{self._by_group()}.", *self._remarks()]))
         quantity = "coefficient per standard deviation of the feature"
         if len(self.coef) > 1:
             quantity = "norm over the classes of the coefficients per standard deviation"
         chart = self.support.chart(quantity, MOST_DRAWN, LONGEST)
-        return Part("chosen", "The answer", words, chart, self._tables(), above)
+        return PagePart("chosen", "The answer", words, chart, self._tables(), above)
 
     def _count(self) -> str:
         was = "was" if len(self.features) == 1 else "were"
@@ -83,30 +77,29 @@ class Chosen:
             return ""
         all_groups = [self.group(feature) for feature in range(len(self.names))]
         mine = [self.group(feature) for feature in self.features]
-        # Of a group of one, the name of the feature says all.
+        # A group of one feature needs no count beside the feature's name.
         several = [group for group in self.groups if all_groups.count(group) > 1]
-        said = [f"{mine.count(group)} of {all_groups.count(group)} of {group}" for group in several]
-        return f": {'; '.join(said)}" if said else ""
+        counts = [f"{mine.count(group)} of {all_groups.count(group)} of {group}" for group in several]
+        return f": {'; '.join(counts)}" if counts else ""
 
     def _remarks(self) -> list[str]:
-        """Return what should be known of some of the coefficients."""
-        said, result, names = [], self.model.result_, getattr(self.model, "feature_names_in_", None)
+        remarks, result, names = [], self.model.result_, getattr(self.model, "feature_names_in_", None)
         if len(result.filled):
             known = None if names is None else [str(name) for name in names]
             elements = GroundSet.of(self.model.groups, len(self.names), known)
-            said.append(f"{elements.filled_in_words(result.filled)}.")
+            remarks.append(f"{elements.filled_in_words(result.filled)}.")
         if len(result.at_bound):
             held = some_of([self.names[feature] for feature in result.at_bound])
-            said.append(f"Coefficients at one of their bounds: {held}.")
+            remarks.append(f"Coefficients at one of their bounds: {held}.")
         if len(self.features) > MOST_DRAWN:
-            said.append(f"The {MOST_DRAWN} of the largest coefficients are drawn.")
+            remarks.append(f"The {MOST_DRAWN} of the largest coefficients are drawn.")
         classes = getattr(self.model, "classes_", [])
         if len(classes) == 2:
             no, yes = map(shown_name, classes)
-            said.append(f"A positive coefficient speaks for {yes}, a negative one for {no}.")
+            remarks.append(f"A positive coefficient speaks for {yes}, a negative one for {no}.")
         if len(self.coef) > 1:
-            said.append("A bar is as long as the coefficients of all classes together, by their norm.")
-        return said
+            remarks.append("A bar is as long as the coefficients of all classes together, by their norm.")
+        return remarks
 
     def _tables(self) -> str:
         if len(self.coef) > 1:
@@ -119,7 +112,7 @@ class Chosen:
         )
 
     def _tables_of_classes(self) -> str:
-        """Return a table for every few classes: what was fitted, and folded away what can be compared."""
+        """Return a table for every few classes: coefficients, and folded away those that can be compared."""
         names = [shown_name(name) for name in self.model.classes_]
         intercepts = np.broadcast_to(np.ravel(self.model.intercept_), len(names))
         plain, scaled = "", ""
@@ -148,7 +141,7 @@ class Chosen:
         kind += " wrapped" if len(self.coef) > 1 else ""
         return table(["feature", *["group"] * grouped, *head], rows, kind, caption)
 
-    def correlation_parts(self, X: pd.DataFrame, sample_weight: FloatArray | None = None) -> list[Part]:
+    def correlation_parts(self, X: pd.DataFrame, sample_weight: FloatArray | None = None) -> list[PagePart]:
         """Return the correlations between the chosen features, if there are two."""
         if len(self.drawn) < 2:
             return []
@@ -159,7 +152,9 @@ class Chosen:
         if len(self.features) > len(self.drawn):
             words = f"Of the {MOST_DRAWN} that have the largest coefficients. {words}"
         below = _correlation_table(correlation, names)
-        return [Part("correlation", "Correlation among the chosen", words, _tiles(correlation, names), below)]
+        return [
+            PagePart("correlation", "Correlation among the chosen", words, _tiles(correlation, names), below)
+        ]
 
 
 def _correlation(values: pd.DataFrame, weight: FloatArray | None) -> FloatArray:
@@ -180,7 +175,7 @@ def _tiles(correlation: FloatArray, names: list[str]) -> Chart:
         [f"{a}\n{b}\ncorrelation {correlation[i, j]:.3f}" for j, b in enumerate(written)]
         for i, a in enumerate(written)
     ]
-    # What is above the diagonal is there already, below it.
+    # The matrix is symmetric: the lower half is enough.
     lower = np.where(np.tri(len(names), dtype=bool), correlation.round(2) + 0.0, np.nan)
     side = len(names) - 0.5
     upwards = {float(place): name for place, name in enumerate(written)}

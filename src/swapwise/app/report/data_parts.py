@@ -1,4 +1,4 @@
-"""How the predictions of a model compare with the training data."""
+"""Predictions of a model against the training data."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 import pandas as pd
 
 from swapwise.app.report.facts import mean_and_deviation
-from swapwise.app.report.parts import Part, as_table, shown_name
+from swapwise.app.report.parts import PagePart, as_table, shown_name
 from swapwise.charts.chart import COLOURS, GREY, MARKERS, Axis, Chart, Curve
 from swapwise.checks import FloatArray, IndexArray
 
-# More points than this are no longer told apart, and make the page slow.
+# More points than this cannot be distinguished, and make the page slow.
 MOST_POINTS = 1000
 
 # Calibration: the number of bins of similar predictions, and the fewest samples per bin.
 _BINS, _LEAST_IN_BIN = 10, 10
 
 
-class _Bin(NamedTuple):
+class _CalibrationBin(NamedTuple):
     """A bin of similar predictions: mean prediction, mean of the data, its standard error, sample count."""
 
     predicted: float
@@ -35,15 +35,10 @@ def data_parts(
     offset: Any = None,
     sample_weight: FloatArray | None = None,
     where: str = "the training data",
-) -> list[Part]:
-    """Return how the model's predictions compare with the training data, as suits the kind of target.
+) -> list[PagePart]:
+    """Return residuals or calibration, as suits the kind of target.
 
-    Nothing can be said of a model that was fitted with an offset, without that offset.
-
-    >>> from swapwise import SparseRegressor
-    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
-    >>> data_parts(SparseRegressor(1).fit(X, [1.0, 2.0, 3.0, 6.0]), X, [1.0, 2.0, 3.0, 6.0])[0].heading
-    'Residuals'
+    A model that was fitted with an offset has no part without that offset.
     """
     y, family = np.asarray(y), getattr(model, "family_", None)
     weight = np.ones(len(y)) if sample_weight is None else sample_weight
@@ -58,7 +53,7 @@ def data_parts(
     return [_mean_calibration(family.outcome, predicted, y.astype(float), weight, where)]
 
 
-def _residuals(predicted: FloatArray, y: FloatArray, weight: FloatArray, where: str) -> Part:
+def _residuals(predicted: FloatArray, y: FloatArray, weight: FloatArray, where: str) -> PagePart:
     counted = np.flatnonzero(weight)
     residual = y - predicted
     ends, deviation = residual[counted], mean_and_deviation(residual, weight)[1]
@@ -79,18 +74,20 @@ def _residuals(predicted: FloatArray, y: FloatArray, weight: FloatArray, where: 
     )
     head = ["predicted from", "to", "samples", "mean residual", "standard deviation", "least", "largest"]
     lines = []
-    for some in _alike(predicted, weight):
+    for some in _bins_of_similar(predicted, weight):
         mine = residual[some]
         numbers = (*mean_and_deviation(mine, weight[some]), mine.min(), mine.max())
         span = predicted[some].min(), predicted[some].max()
         lines.append([*(f"{x:.5g}" for x in span), str(len(some)), *(f"{x:.4g}" for x in numbers)])
     below = as_table(head, lines, "numbers long", "By bins of similar predictions, as a table")
-    return Part("fit", "Residuals", words, chart, below)
+    return PagePart("fit", "Residuals", words, chart, below)
 
 
-def _class_calibration(names: Any, probability: FloatArray, y: Any, weight: FloatArray, where: str) -> Part:
+def _class_calibration(
+    names: Any, probability: FloatArray, y: Any, weight: FloatArray, where: str
+) -> PagePart:
     classes = list(enumerate(names))
-    # Of two classes, the one says all of the other.
+    # The curve of one of two classes determines that of the other.
     curves = {
         shown_name(name): _calibrated(probability[:, rank], (y == name).astype(float), weight)
         for rank, name in (classes[1:] if len(classes) == 2 else classes)
@@ -102,63 +99,64 @@ def _class_calibration(names: Any, probability: FloatArray, y: Any, weight: Floa
 
 def _mean_calibration(
     outcome: str, predicted: FloatArray, y: FloatArray, weight: FloatArray, where: str
-) -> Part:
+) -> PagePart:
     curves = {f"{outcome}s": _calibrated(predicted, y, weight)}
     words = f"Bins of similar expected {outcome}s: the mean prediction against the observed mean."
     labels = ("what", f"expected {outcome}", f"mean {outcome} in the data")
     return _calibration(curves, f"{words} On {where}.", labels)
 
 
-def _alike(predicted: FloatArray, weight: FloatArray) -> list[IndexArray]:
+def _bins_of_similar(predicted: FloatArray, weight: FloatArray) -> list[IndexArray]:
     """Return bins of similar predictions, with nearly equal numbers of samples that have a weight."""
     counted = np.flatnonzero(weight)
     n_bins = max(1, min(_BINS, len(counted) // _LEAST_IN_BIN))
     return np.array_split(counted[np.argsort(predicted[counted], kind="stable")], n_bins)
 
 
-def _calibrated(predicted: FloatArray, seen: FloatArray, weight: FloatArray) -> list[_Bin]:
+def _calibrated(predicted: FloatArray, seen: FloatArray, weight: FloatArray) -> list[_CalibrationBin]:
     bins = []
-    for some in _alike(predicted, weight):
+    for some in _bins_of_similar(predicted, weight):
         mine = weight[some]
         mean, deviation = mean_and_deviation(seen[some], mine)
         error = deviation * float(np.linalg.norm(mine) / mine.sum())  # over the root of n, if all are equal
-        bins.append(_Bin(float(np.average(predicted[some], weights=mine)), mean, error, len(some)))
+        bins.append(_CalibrationBin(float(np.average(predicted[some], weights=mine)), mean, error, len(some)))
     return bins
 
 
-def _calibration(curves: dict[str, list[_Bin]], words: str, labels: tuple[str, str, str]) -> Part:
-    """Return the curves of the most frequent, as many as can be told apart, and a table of all."""
+def _calibration(
+    curves: dict[str, list[_CalibrationBin]], words: str, labels: tuple[str, str, str]
+) -> PagePart:
+    """Return the curves of the most frequent classes, as many as there are colours, and a table of all."""
     what, across, upwards = labels
-    worst, at = max(((name, one) for name, bins in curves.items() for one in bins), key=_difference)
+    named = [(name, one) for name, bins in curves.items() for one in bins]
+    worst, at = max(named, key=lambda pair: abs(pair[1].seen - pair[1].predicted))
     words += f" They differ most where {at.predicted:.3g} was predicted and {at.seen:.3g} was observed"
     words += f", of {worst}." if len(curves) > 1 else "."
     frequent = sorted(curves, key=lambda name: -sum(one.seen * one.samples for one in curves[name]))
     drawn = [name for name in curves if name in frequent[: len(COLOURS)]]
     if len(drawn) < len(curves):
         words += f" The {len(drawn)} most frequent of {len(curves)} classes are drawn."
-    series = [_just(curves, drawn), *(_curve(name, curves[name], rank) for rank, name in enumerate(drawn))]
+    series = [
+        _identity_line(curves, drawn),
+        *(_curve(name, curves[name], rank) for rank, name in enumerate(drawn)),
+    ]
     chart = Chart(Axis(across), Axis(upwards), tuple(series))
     rows = [
         [name, f"{one.predicted:.4g}", f"{one.seen:.4g}", f"{one.error:.2g}", str(one.samples)]
-        for name, bins in curves.items()
-        for one in bins
+        for name, one in named
     ]
     below = as_table([what, across, upwards, "standard error", "samples"], rows, "numbers long")
-    return Part("fit", "Calibration", words, chart, below)
+    return PagePart("fit", "Calibration", words, chart, below)
 
 
-def _difference(named: tuple[str, _Bin]) -> float:
-    return abs(named[1].seen - named[1].predicted)
-
-
-def _just(curves: dict[str, list[_Bin]], drawn: list[str]) -> Curve:
-    """Return the line on which predictions are as the data."""
+def _identity_line(curves: dict[str, list[_CalibrationBin]], drawn: list[str]) -> Curve:
+    """Return the line on which predictions equal the data."""
     ends = [value for name in drawn for one in curves[name] for value in (one.predicted, one.seen)]
     line = [min(ends), max(ends)]
     return Curve(line, line, "as predicted", GREY, dash="dot")
 
 
-def _curve(name: str, bins: list[_Bin], rank: int) -> Curve:
+def _curve(name: str, bins: list[_CalibrationBin], rank: int) -> Curve:
     hover = [
         f"{name}\npredicted {one.predicted:.4g}\ndata {one.seen:.4g} ± {one.error:.2g}\n{one.samples} samples"
         for one in bins

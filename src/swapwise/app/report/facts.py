@@ -1,4 +1,4 @@
-"""How well a model fits, in a few numbers, and which size was chosen."""
+"""Scores of a model, and its settings."""
 
 from __future__ import annotations
 
@@ -14,12 +14,6 @@ from swapwise.search.result import Status
 
 
 def settings_of(model: Any) -> dict[str, str]:
-    """Return the model's name, its data, and its size if that was chosen.
-
-    >>> from swapwise import SparseRegressor
-    >>> settings_of(SparseRegressor(1).fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0]))
-    {'model': 'SparseRegressor', 'fitted to': '3 samples of 1 features'}
-    """
     samples = f"{model.n_samples_fit_} samples of {model.n_features_in_} {columns_in_words(model)}"
     facts = {"model": type(model).__name__, "fitted to": samples}
     if hasattr(model, "path_"):
@@ -45,32 +39,21 @@ def scores_of(
 ) -> dict[str, str]:
     """Return how good the fit is: on rows that were left out, if any were, and on the training data if given.
 
-    A model that was fitted with an offset fits as well as that says; without it, nothing is said.
-
-    >>> from swapwise import SparseRegressor
-    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
-    >>> scores_of(SparseRegressor(1).fit(X, X["tea"]), X, X["tea"])["R² on the training data"]
-    '1.0000'
+    A model that was fitted with an offset has no score on the data without that offset.
     """
-    said = {}
+    scores = {}
     if getattr(model, "criterion_", None) == "cv":
         row = model.path_[model.path_["size"] == model.size_].iloc[0]
         spread = f" ± {row['cv_se']:.2g}" if np.isfinite(row["cv_se"]) else ""
-        said[f"cross-validated {loss_name(model)}"] = f"{row['cv_mean']:.5g}{spread} on rows left out"
+        scores[f"cross-validated {loss_name(model)}"] = f"{row['cv_mean']:.5g}{spread} on rows left out"
     if X is None or y is None:
-        return said or {"value of the objective": f"{model.result_.value:.5g}"}
+        return scores or {"value of the objective": f"{model.result_.value:.5g}"}
     if offset is None and getattr(model, "_has_offset", False):
-        return said
-    return said | _quality(model, X, y, offset, sample_weight, where)
+        return scores
+    return scores | _quality(model, X, y, offset, sample_weight, where)
 
 
 def loss_name(model: Any) -> str:
-    """Return what an estimator that chooses a size cross-validates, in words.
-
-    >>> from swapwise import SparseRegressorCV
-    >>> loss_name(SparseRegressorCV()), loss_name(None)
-    ('mean squared error', 'loss')
-    """
     if not isinstance(model, SparseEstimator):
         return "loss"
     family = getattr(model, "family_", None)
@@ -80,13 +63,7 @@ def loss_name(model: Any) -> str:
 def fit_measures(
     model: Any, X: pd.DataFrame, y: Any, offset: Any = None, sample_weight: FloatArray | None = None
 ) -> dict[str, float]:
-    """Return how well a model fits, by what measures it: R², or the deviance explained, and the accuracy.
-
-    >>> from swapwise import SparseRegressor
-    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
-    >>> fit_measures(SparseRegressor(1).fit(X, X["tea"]), X, X["tea"])
-    {'R²': 1.0}
-    """
+    """Return R², or the deviance explained, and the accuracy, by name."""
     shift = {} if offset is None else {"offset": offset}
     score, family = float(model.score(X, y, sample_weight, **shift)), getattr(model, "family_", None)
     if family is None:  # least squares
@@ -101,11 +78,6 @@ def fit_measures(
 
 
 def mean_and_deviation(values: FloatArray, weight: FloatArray | None = None) -> tuple[float, float]:
-    """Return the (weighted) mean of values and their standard deviation.
-
-    >>> mean_and_deviation(np.array([1.0, 3.0, 9.0]), np.array([1.0, 1.0, 0.0]))
-    (2.0, 1.0)
-    """
     mean = float(np.average(values, weights=weight))
     return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weight)))
 
@@ -115,7 +87,7 @@ def _quality(
 ) -> dict[str, str]:
     measures = fit_measures(model, X, y, offset, weight)
     accuracy = measures.pop("accuracy", None)
-    said = {f"{name} on {where}": f"{value:.4f}" for name, value in measures.items()}
+    scores = {f"{name} on {where}": f"{value:.4f}" for name, value in measures.items()}
     if accuracy is not None:
         classes, rank = np.unique(np.asarray(y), return_inverse=True)
         counts = np.bincount(rank, weight)
@@ -123,9 +95,9 @@ def _quality(
         return {
             "classified correctly": f"{100 * accuracy:.1f} % of {where}",
             "most frequent class": f"{most}: {often:.1f} % of {where}",
-            **said,
+            **scores,
         }
     if "R²" in measures:
         residual = np.asarray(y, float) - np.asarray(model.predict(X), float)
-        said["standard deviation of the residuals"] = f"{mean_and_deviation(residual, weight)[1]:.4g}"
-    return said
+        scores["standard deviation of the residuals"] = f"{mean_and_deviation(residual, weight)[1]:.4g}"
+    return scores

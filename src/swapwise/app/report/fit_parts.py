@@ -1,14 +1,13 @@
-"""How well models fit over the size of the answer, and which one was chosen."""
+"""The fit of models over the size of the answer, and the size that was chosen."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from swapwise.app.report.facts import loss_name
-from swapwise.app.report.parts import Part, as_table
+from swapwise.app.report.parts import PagePart, criterion_of, path_table
 from swapwise.charts.chart import FOUND, GREY, PROVEN, Axis, Chart, Curve, Rule, Series
 from swapwise.charts.frames import require_columns
 
@@ -18,13 +17,8 @@ CRITERIA = {"cv": "cv_mean", "ebic": "ebic", "bic": "bic", "gic": "gic", "aic": 
 NEAR = "one standard error from the best"
 
 
-def path_parts(model: Any) -> list[Part]:
-    """Return how good the answers of all sizes are, and the one that was chosen, if several were compared.
-
-    >>> from swapwise import SparseRegressor
-    >>> path_parts(SparseRegressor(3))
-    []
-    """
+def path_parts(model: Any) -> list[PagePart]:
+    """Return the fit over all sizes, and the one that was chosen, if several were compared."""
     if not hasattr(model, "path_"):
         return []
     path, by = model.path_.sort_values("size"), model.criterion_
@@ -37,21 +31,15 @@ def path_parts(model: Any) -> list[Part]:
         for name in ("size", "n_features", CRITERIA[by], "cv_se", "value")
         if name in path and path[name].notna().any()
     ]
-    rows = [[f"{float(value):.6g}" for value in row] for row in path[columns].to_numpy()]
-    below = as_table([name.replace("_", " ") for name in columns], rows)
-    return [Part("path", "Fit against size", words, path_chart(model, by), below)]
+    return [PagePart("path", "Fit against size", words, path_chart(model, by), path_table(path[columns]))]
 
 
 def path_chart(model: Any, criterion: str | None = None) -> Chart:
-    """Return a criterion over the size, with bars of one standard error, and what was chosen.
-
-    >>> path_chart(pd.DataFrame({"size": [1, 2], "bic": [4.0, 3.0]})).y.label
-    'BIC'
-    """
+    """Return a criterion over the size, with bars of one standard error, and the size that was chosen."""
     frame = getattr(model, "path_", model)
     require_columns(frame, "model", ["size"], "the path_ of a fitted estimator")
     chosen_by = getattr(model, "criterion", None)
-    name = _criterion(frame, chosen_by if criterion is None else criterion)
+    name = criterion_of(frame, CRITERIA, chosen_by if criterion is None else criterion)
     path, label = frame.sort_values("size"), _label(model, name)
     y = path[CRITERIA[name]].to_numpy(float)
     error = path["cv_se"].to_numpy(float) if name == "cv" and "cv_se" in path else np.full(len(y), np.nan)
@@ -75,7 +63,6 @@ def path_chart(model: Any, criterion: str | None = None) -> Chart:
 
 
 def _size_label(model: Any, unit: str) -> str:
-    """Return what a size counts, if that is known."""
     if unit == "capacity":
         return "capacity per group"
     if not hasattr(model, "n_features_in_"):
@@ -89,14 +76,3 @@ def _label(model: Any, criterion: str) -> str:
     if criterion != "cv":
         return "value of the objective" if criterion == "value" else criterion.upper()
     return f"cross-validated {loss_name(model)}"
-
-
-def _criterion(frame: pd.DataFrame, wanted: str | None) -> str:
-    there = [name for name, column in CRITERIA.items() if column in frame and frame[column].notna().any()]
-    if wanted is None and there:
-        return there[0]
-    if wanted not in there:
-        raise ValueError(
-            f"criterion must be one that the path has: {', '.join(there) or 'none'}; got {wanted!r}"
-        )
-    return wanted

@@ -1,4 +1,4 @@
-"""One HTML page about a graph that was learnt: drawn first, then why it is that, how sure, and how good."""
+"""One HTML page about a learnt graph: its drawing, then why it has these edges, how sure, and how good."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from swapwise.app.report.graph_parts import Weights, degrees_part, edges_parts, missing_parts, weights_part
+from swapwise.app.report.graph_parts import (
+    EdgeWeights,
+    degrees_part,
+    edges_parts,
+    missing_parts,
+    weights_part,
+)
 from swapwise.app.report.parts import (
-    Part,
+    PagePart,
     listed,
     page_of,
     seconds_in_words,
@@ -21,7 +27,7 @@ from swapwise.app.report.parts import (
     shown_name,
     training_frame,
 )
-from swapwise.app.report.proof_parts import certificate_parts, course_parts, proof_in_words
+from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, verdict_in_words
 from swapwise.app.report.search_parts import moves_parts, notice_of, search_in_words
 from swapwise.app.report.stability_parts import draws_of, dropping_parts, stability_parts
 from swapwise.certify.certificate import Certificate
@@ -43,44 +49,9 @@ def graph_report(
     asked: Mapping[str, str] | None = None,
     seconds: float | None = None,
 ) -> str:
-    """Return a self-contained HTML page about the graph that a fitted model has learnt.
+    """Return the page that :meth:`IsingGraph.report` writes, where its parameters are described.
 
-    The graph comes first, then why it has this number of edges, their weights, how stable they are, what is
-    proven, missing answers, degrees, the moves of the search, and the settings. What there is nothing to say
-    about is left out.
-
-    Parameters
-    ----------
-    model : fitted IsingGraph, GaussianGraph or MixedGraph, or their CV
-        The ``CV`` ones show the criterion over the number of edges too.
-    X : frame or array-like of shape (n_samples, n_features), optional
-        The training data; without them, the score and missing answers are left out.
-    sample_weight : array-like of shape (n_samples,), optional
-        The weights given to fit; whole numbers are taken as how often each row was seen.
-    bootstrap : GraphBootstrap, or frame like its ``edges``, optional
-        Adds intervals and inclusion frequencies to the weights, and a chart of them.
-    case_dropping : CaseDropping, or frame like its ``summary``, optional
-        Adds how alike graphs of fewer cases are.
-    certificate : Certificate, optional
-        By default that of the search, if it proved one.
-    asked : mapping from str to str, optional
-        What the user asked for, to be shown as a table.
-    seconds : float, optional
-        How long it took.
-
-    Returns
-    -------
-    str
-        One file of some ten to two hundred kilobytes, which opens without a network.
-
-    Examples
-    --------
-    >>> from swapwise import IsingGraph
-    >>> tea = np.random.default_rng(0).integers(2, size=60)
-    >>> X = pd.DataFrame({"tea": tea, "milk": np.roll(tea, 1), "cup": tea})
-    >>> page = graph_report(IsingGraph(1).fit(X), X)
-    >>> "3 variables, 1 edge" in page, '<th scope="row">tea – cup</th>' in page
-    (True, True)
+    Parts about data or results that are not given are left out.
     """
     if not isinstance(model, BaseGraph):
         raise TypeError(
@@ -91,9 +62,12 @@ def graph_report(
     names, weights, words = [shown_name(name) for name in columns], _weights(model), words_of(model)
     field, draws, result = getattr(model, "field_", None), draws_of(bootstrap, columns), model.result_
     edges = [" – ".join(names[end] for end in edge) for edge in model.pairs_.tolist()]
+    score = None
+    if X is not None:
+        score = f"{words.score} {model.score(X, sample_weight=sample_weight):.5g} on the training data"
     facts = {
-        "score": _score(model, X, sample_weight),
-        "proof": proof_in_words(certificate, result, "graph"),
+        "score": score,
+        "proof": verdict_in_words(certificate, result, "graph"),
         "time": seconds_in_words(seconds),
     }
     parts = [
@@ -103,7 +77,7 @@ def graph_report(
         *stability_parts(bootstrap, draws, names, words),
         *dropping_parts(case_dropping),
         *_proven(model, certificate),
-        *course_parts(certificate, result),
+        *proof_history_parts(certificate, result),
         *([] if X is None else missing_parts(X, names)),
         degrees_part(weights, names, field, model.limits_.tolist()),
         *moves_parts(result, edges.__getitem__),
@@ -115,28 +89,30 @@ def graph_report(
     return page_of(title, f"{learnt} by swapwise.", parts, notice_of(result, certificate))
 
 
-def _weights(model: Any) -> Weights:
+def _weights(model: Any) -> EdgeWeights:
     """Return the weights by numbers of columns: two columns may look alike once they are written."""
     return {(min(u, v), max(u, v)): float(model.adjacency_[u, v]) for u, v in model.support_.tolist()}
 
 
-def _drawn(model: Any, weights: Weights, names: list[str], field: Any, facts: str) -> Part:
-    words, said = words_of(model), []
+def _drawn(model: Any, weights: EdgeWeights, names: list[str], field: Any, facts: str) -> PagePart:
+    words, remarks = words_of(model), []
     if weights:
         tables = f"the tables of {words.weight}s and degrees have all numbers"
-        said.append(f"Lines are as wide as the {words.weight} is large; {tables}.")
+        remarks.append(f"Lines are as wide as the {words.weight} is large; {tables}.")
     if isinstance(model, BaseIsingGraph):
-        said.append("Couplings are of values -1 and +1; those of 0 and 1 are four times as large.")
+        remarks.append("Couplings are of values -1 and +1; those of 0 and 1 are four times as large.")
     if field is not None:
-        said.append("A variable's colour is its field: what it tends to by itself, whatever the others are.")
+        remarks.append(
+            "A variable's colour is its field: what it tends to by itself, whatever the others are."
+        )
     picture = graph_svg(weights, names, field, words, "graph-words")
     pointing = "Point at a variable or the middle of an edge for its numbers, or use the arrow keys."
-    below = f'{facts}<p class="note">{text(" ".join(said))}</p>' if said else facts
+    below = f'{facts}<p class="note">{text(" ".join(remarks))}</p>' if remarks else facts
     summary = f"{model.summary()}."
-    return Part("graph", "The graph", summary, below=below, pointing=pointing, picture=picture)
+    return PagePart("graph", "The graph", summary, below=below, pointing=pointing, picture=picture)
 
 
-def _proven(model: Any, certificate: Certificate | None) -> list[Part]:
+def _proven(model: Any, certificate: Certificate | None) -> list[PagePart]:
     parts, weaker = certificate_parts(certificate, model.result_), model.weaker_in_words()
     if not weaker:
         return parts
@@ -144,7 +120,7 @@ def _proven(model: Any, certificate: Certificate | None) -> list[Part]:
 
 
 def _samples(X: pd.DataFrame, sample_weight: ArrayLike | None) -> str:
-    """Return words for how many samples there are: the sum of counts, if weights are whole numbers.
+    """Return the number of samples in words: the sum of counts, if weights are whole numbers.
 
     >>> X = pd.DataFrame({"tea": [0, 1]})
     >>> _samples(X, None), _samples(X, [2, 5]), _samples(X, [0.5, 2])
@@ -156,13 +132,6 @@ def _samples(X: pd.DataFrame, sample_weight: ArrayLike | None) -> str:
     if (weight % 1 == 0).all():
         return f"{int(weight.sum())} samples ({len(X)} rows with counts)"
     return f"{len(X)} weighted samples"
-
-
-def _score(model: Any, X: pd.DataFrame | None, sample_weight: ArrayLike | None) -> str | None:
-    if X is None:
-        return None
-    score = model.score(X, sample_weight=sample_weight)
-    return f"{words_of(model).score} {score:.5g} on the training data"
 
 
 def _settings(model: Any, X: pd.DataFrame | None, sample_weight: ArrayLike | None) -> dict[str, str | None]:

@@ -1,4 +1,4 @@
-"""What a page says of a learnt graph beside its picture: why these edges, their weights, what is missing."""
+"""The parts of a page about a learnt graph beside its picture: path, weights, missing answers, degrees."""
 
 from __future__ import annotations
 
@@ -9,37 +9,27 @@ import numpy as np
 import pandas as pd
 
 from swapwise.app.report.graph_path import GRAPH_CRITERIA, EdgePath, edge_path
-from swapwise.app.report.parts import Part, as_table
+from swapwise.app.report.parts import PagePart, as_table, path_table
 from swapwise.charts.chart import FOUND, GREY, PROVEN, Axis, Band, Bars, Chart, Curve, Rule, Series
 from swapwise.charts.document import table
 from swapwise.graphs.estimators.cross_validated import WRITTEN
 from swapwise.graphs.pictures.words import GraphWords, counted
 
-Weights = dict[tuple[int, int], float]
+EdgeWeights = dict[tuple[int, int], float]
 
 
-def edges_parts(model: Any) -> list[Part]:
-    """Return how good graphs of all numbers of edges are and which was chosen, if a number was.
-
-    >>> from swapwise import IsingGraph
-    >>> edges_parts(IsingGraph(3))
-    []
-    """
+def edges_parts(model: Any) -> list[PagePart]:
+    """Return the fit over the number of edges, and the one that was chosen, if several were compared."""
     if not hasattr(model, "path_"):
         return []
     path = edge_path(model)
     columns = ["n_edges", *(name for name in [*GRAPH_CRITERIA.values(), "score_se"] if name in model.path_)]
-    rows = [[f"{float(value):.6g}" for value in row] for row in model.path_[columns].to_numpy()]
-    below = as_table([name.replace("_", " ") for name in columns], rows)
-    return [Part("path", "What was chosen, and why", path.words(), edges_chart(path), below)]
+    below = path_table(model.path_[columns])
+    return [PagePart("path", "What was chosen, and why", path.words(), edges_chart(path), below)]
 
 
 def edges_chart(path: EdgePath) -> Chart:
-    """Return a criterion over the number of edges, with a band of one standard error, and what was chosen.
-
-    >>> edges_chart(edge_path(pd.DataFrame({"n_edges": [1, 2], "bic": [4.0, 9.0]}))).y.label
-    'BIC'
-    """
+    """Return a criterion over the number of edges, with a band of one standard error, and the chosen one."""
     series: list[Series] = []
     error = np.zeros(len(path.values)) if path.error is None else np.nan_to_num(path.error)
     sizes = [float(size) for size in path.n_edges]
@@ -52,7 +42,8 @@ def edges_chart(path: EdgePath) -> Chart:
     ]
     series.append(Curve(sizes, path.values.tolist(), "", FOUND, marker="circle", size=6, hover=hover))
     if path.chosen is not None:
-        size, by = path.n_edges[path.chosen], _chosen_by(path)
+        size = path.n_edges[path.chosen]
+        by = f" (by {WRITTEN.get(path.chosen_by, path.chosen_by)})" if path.chosen_by else ""
         series.append(Rule(float(size), f"chosen: {size}{by}", PROVEN, upright=True))
     if path.near is not None:
         series.append(Rule(path.near, "one standard error from the best", GREY, "dot"))
@@ -62,22 +53,13 @@ def edges_chart(path: EdgePath) -> Chart:
     )
 
 
-def _chosen_by(path: EdgePath) -> str:
-    return f" (by {WRITTEN.get(path.chosen_by, path.chosen_by)})" if path.chosen_by else ""
-
-
 def weights_part(
-    weights: Weights, names: Sequence[str], words: GraphWords, chosen: bool, draws: pd.DataFrame | None
-) -> Part:
-    """Return all edges, strongest first; with bootstrap samples, how their weights and presence vary.
-
-    >>> from swapwise.graphs.pictures.words import words_of
-    >>> weights_part({}, ["tea"], words_of(None), True, None).words
-    'There is no edge: none improves the criterion.'
-    """
+    weights: EdgeWeights, names: Sequence[str], words: GraphWords, chosen: bool, draws: pd.DataFrame | None
+) -> PagePart:
+    """Return all edges, strongest first; with bootstrap samples, how their weights and presence vary."""
     heading = f"{words.weight.capitalize()}s"
     if not weights:
-        return Part("weights", heading, "There is no edge: none improves the criterion.")
+        return PagePart("weights", heading, "There is no edge: none improves the criterion.")
     head, rows = ["edge", words.weight], []
     for u, v in sorted(weights, key=lambda edge: -abs(weights[edge])):
         row = [f"{names[u]} – {names[v]}", f"{weights[u, v]:.3f}"]
@@ -86,18 +68,14 @@ def weights_part(
             row += [f"{drawn['lower']:.3f} to {drawn['upper']:.3f}", f"{100 * drawn['inclusion']:.0f} %"]
         rows.append(row)
     head += [] if draws is None else ["interval", "in samples"]
-    said = f"Strongest first. Positive: {words.positive}; negative: {words.negative}."
+    summary = f"Strongest first. Positive: {words.positive}; negative: {words.negative}."
     if not chosen:
-        said += " Edges are added while they improve the fit and limits allow; weak ones say little."
-    return Part("weights", heading, said, below=table(head, rows, "numbers long"))
+        summary += " Edges are added while they improve the fit and limits allow; weak ones say little."
+    return PagePart("weights", heading, summary, below=table(head, rows, "numbers long"))
 
 
-def missing_parts(X: pd.DataFrame, names: Sequence[str]) -> list[Part]:
-    """Return how many answers are missing and which pair was observed together least, if any are missing.
-
-    >>> missing_parts(pd.DataFrame({"tea": [1, None], "cup": [0, 1]}), ["tea", "cup"])[0].words.split(": ")[0]
-    '25 % of all answers are missing, most of “tea”'
-    """
+def missing_parts(X: pd.DataFrame, names: Sequence[str]) -> list[PagePart]:
+    """Return the shares of missing answers, and the pair observed together least, if any are missing."""
     missing = X.isna().to_numpy()
     if not missing.any():
         return []
@@ -119,15 +97,11 @@ def missing_parts(X: pd.DataFrame, names: Sequence[str]) -> list[Part]:
         if share[n]
     ]
     below = as_table(["variable", "rows", "missing"], rows, "numbers long", "All that have some")
-    return [Part("missing", "Missing answers", " ".join(words), below=below)]
+    return [PagePart("missing", "Missing answers", " ".join(words), below=below)]
 
 
-def degrees_part(weights: Weights, names: Sequence[str], field: Any, limits: Sequence[int]) -> Part:
-    """Return how many neighbours variables have, and who they are; ``limits`` are how many they may have.
-
-    >>> degrees_part({(0, 1): 1.0}, ["tea", "milk", "cup"], None, [1, 2, 1]).words
-    '1 of 3 variables has as many neighbours as it may.'
-    """
+def degrees_part(weights: EdgeWeights, names: Sequence[str], field: Any, limits: Sequence[int]) -> PagePart:
+    """Return the neighbours of each variable; ``limits`` are the largest numbers of them."""
     near: list[list[int]] = [[] for _ in names]
     for u, v in sorted(weights):
         near[u].append(v)
@@ -145,7 +119,7 @@ def degrees_part(weights: Weights, names: Sequence[str], field: Any, limits: Seq
         for n in sorted(range(len(names)), key=lambda node: -len(near[node]))
     ]
     words = _fullness(near, limits)
-    return Part("degrees", "Degrees", words, chart, table(head, rows, "numbers named"))
+    return PagePart("degrees", "Degrees", words, chart, table(head, rows, "numbers named"))
 
 
 def _fullness(near: list[list[int]], limits: Sequence[int]) -> str:

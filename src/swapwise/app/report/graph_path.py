@@ -1,4 +1,4 @@
-"""How good graphs are over the number of their edges: one description of the chart, drawn in two ways."""
+"""The fit of graphs over the number of their edges, for a page's words and for charts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from swapwise.app.report.parts import criterion_of
 from swapwise.charts.frames import require_columns
 from swapwise.checks import FloatArray
 from swapwise.graphs.pictures.words import counted
@@ -32,13 +32,13 @@ class EdgePath:
 
     @property
     def large_is_good(self) -> bool:
-        """Return whether a large value is a good one."""
         return self.criterion in ("cv", "log_likelihood")
 
     @property
     def view(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the sizes and values to be shown: graphs that have too few edges by far are out of view.
+        """The limits of both axes: graphs that have too few edges by far are out of view.
 
+        >>> import pandas as pd
         >>> from types import SimpleNamespace
         >>> frame = pd.DataFrame({"n_edges": [0, 1, 2, 3, 4], "bic": [900.0, 500.0, 40.0, 30.0, 35.0]})
         >>> edge_path(SimpleNamespace(path_=frame, criterion="bic", n_edges_=3)).view
@@ -58,7 +58,7 @@ class EdgePath:
 
     @property
     def runner_up(self) -> int | None:
-        """Return the row that would be best without the chosen one, if there are two."""
+        """The row that would be best without the chosen one, if there are two."""
         others = [
             row for row in range(len(self.values)) if row != self.chosen and np.isfinite(self.values[row])
         ]
@@ -66,14 +66,7 @@ class EdgePath:
         return min(others, key=lambda row: sign * self.values[row], default=None)
 
     def words(self) -> str:
-        """Return why this number of edges was chosen, and what comes next.
-
-        >>> frame = pd.DataFrame({"n_edges": [0, 1, 2], "bic": [9.0, 4.0, 4.5]})
-        >>> from types import SimpleNamespace
-        >>> edge_path(SimpleNamespace(path_=frame, criterion="bic", n_edges_=1)).words()
-        'Of the graphs with 0 to 2 edges, the one with 1 edge has the lowest BIC, 4. Next is the one with
-        2 edges, 0.5 higher: the data hardly tell the two apart.'
-        """
+        """Return why this number of edges was chosen, and which comes next."""
         assert self.chosen is not None
         tried = f"Of the graphs with {min(self.n_edges)} to {max(self.n_edges)} edges"
         best = "highest" if self.large_is_good else "lowest"
@@ -88,11 +81,11 @@ class EdgePath:
             return words
         apart = abs(self.values[self.runner_up] - value)
         side = "lower" if self.large_is_good else "higher"
-        unsure = ": the data hardly tell the two apart" * bool(apart < self._hardly())
+        unsure = ": the data hardly tell the two apart" * bool(apart < self._clear_difference())
         next_one = counted(self.n_edges[self.runner_up], "edge")
         return f"{words} Next is the one with {next_one}, {apart:.3g} {side}{unsure}."
 
-    def _hardly(self) -> float:
+    def _clear_difference(self) -> float:
         """Return the difference below which two graphs are as good: 2, or the standard error of the score."""
         if self.error is None or self.chosen is None:
             return 0.0 if self.large_is_good else 2.0
@@ -100,16 +93,12 @@ class EdgePath:
 
 
 def edge_path(model: Any, criterion: str | None = None) -> EdgePath:
-    """Return the path of a fitted estimator, or a frame like it, by one criterion.
-
-    >>> path = edge_path(pd.DataFrame({"n_edges": [2, 1], "ebic": [4.0, 9.0]}))
-    >>> path.label, path.n_edges, path.values
-    ('EBIC', [1, 2], array([9., 4.]))
-    """
+    """Return the path of a fitted estimator, or a frame like it, by one criterion."""
     frame = getattr(model, "path_", model)
     require_columns(frame, "model", ["n_edges"], "the path_ of an IsingGraphCV")
     frame = frame.sort_values("n_edges", kind="stable")
-    name = _criterion(frame, criterion, getattr(model, "criterion", None))
+    by = getattr(model, "criterion", None)
+    name = criterion_of(frame, GRAPH_CRITERIA, criterion, by, "the path of graphs")
     values = frame[GRAPH_CRITERIA[name]].to_numpy(dtype=float)
     error = frame["score_se"].to_numpy(dtype=float) if name == "cv" and "score_se" in frame else None
     sizes = [int(size) for size in frame["n_edges"]]
@@ -119,7 +108,6 @@ def edge_path(model: Any, criterion: str | None = None) -> EdgePath:
         best = int(np.nanargmax(values))
         near = float(values[best] - error[best]) if np.isfinite(error[best]) else None
     chosen = sizes.index(int(size)) if size is not None and int(size) in sizes else None
-    by = getattr(model, "criterion", None)
     return EdgePath(name, _label(model, name), sizes, values, error, chosen, by, near)
 
 
@@ -130,16 +118,3 @@ def _label(model: Any, criterion: str) -> str:
         return "log-likelihood"
     gamma = getattr(model, "gamma", None) if criterion == "ebic" else None
     return criterion.upper() + ("" if gamma is None else f" (γ = {gamma:g})")
-
-
-def _criterion(frame: pd.DataFrame, wanted: str | None, chosen_by: str | None) -> str:
-    """Return what to draw: what is wanted, or what was chosen by (an interrupt may have left none of it)."""
-    there = [
-        name for name, column in GRAPH_CRITERIA.items() if column in frame and frame[column].notna().any()
-    ]
-    if wanted is None and there:
-        return chosen_by if chosen_by in there else there[0]
-    if wanted not in there:
-        has = ", ".join(there) or "none"
-        raise ValueError(f"criterion must be one that the path of graphs has: {has}; got {wanted!r}")
-    return wanted

@@ -1,4 +1,4 @@
-"""What pages about one answer are made of: parts with words, a chart and a table."""
+"""The parts that pages about one answer are made of, each with words, a chart and a table."""
 
 from __future__ import annotations
 
@@ -14,21 +14,16 @@ from swapwise.charts.chart import Chart
 from swapwise.charts.document import document, section, table, text
 from swapwise.charts.svg import drawn
 
-# Letters that are written from right to left, and what turns the direction of others.
+# Unicode's classes of letters written from right to left, and of marks that change the direction.
 _OTHER_WAY = {"R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI"}
 
 
 @dataclass(frozen=True)
-class Part:
-    """A section of a page: ``words`` above a chart, and what is HTML already above and below it.
+class PagePart:
+    """A section of a page: ``words`` above a chart, and HTML above and below it.
 
-    ``pointing`` is said of the chart to those who have a mouse, not on paper; ``picture`` is a drawing that
-    is no chart.
-
-    >>> print(Part("why", "Why", "Because 1 < 2.").html())
-    <section id="why" aria-labelledby="why-heading"><h2 id="why-heading">Why</h2>
-    <p id="why-words">Because 1 &lt; 2.</p>
-    </section>
+    ``pointing`` is a hint at the chart for those who have a mouse, not on paper; ``picture`` is a drawing
+    that is no chart.
     """
 
     name: str
@@ -41,7 +36,6 @@ class Part:
     picture: str = ""
 
     def html(self) -> str:
-        """Return the section."""
         hint = f' <span class="pointing">{text(self.pointing)}</span>' if self.pointing else ""
         words = f'<p id="{self.name}-words">{text(self.words)}{hint}</p>' if self.words else ""
         picture = self.picture
@@ -53,13 +47,8 @@ class Part:
         return section(self.name, text(self.heading), content)
 
 
-def page_of(title: str, about: str, parts: Sequence[Part], notice: str = "") -> str:
-    """Return a whole page with links to its parts, and an important notice above them, if there is one.
-
-    >>> page = page_of("An answer", "of two words", [Part("why", "Why", "Because.")])
-    >>> '<a href="#why">Why</a>' in page
-    True
-    """
+def page_of(title: str, about: str, parts: Sequence[PagePart], notice: str = "") -> str:
+    """Return a whole page with links to its parts, and an important notice above them, if there is one."""
     links = " ".join(f'<a href="#{part.name}">{text(part.heading)}</a>' for part in parts)
     body = [
         f'<header><h1>{text(title)}</h1><p class="note">{text(about)}</p>',
@@ -72,50 +61,27 @@ def page_of(title: str, about: str, parts: Sequence[Part], notice: str = "") -> 
 
 
 def listed(facts: Mapping[str, object]) -> str:
-    """Return facts as a list of names and values; one that is None is left out.
-
-    >>> listed({"time": "2 seconds", "proof": None})
-    '<dl><dt>time</dt><dd>2 seconds</dd></dl>'
-    """
+    """Return facts as a list of names and values; one that is None is left out."""
     known = {name: value for name, value in facts.items() if value is not None}
-    said = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in known.items())
-    return f"<dl>{said}</dl>"
+    items = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in known.items())
+    return f"<dl>{items}</dl>"
 
 
-def settings_part(asked: Mapping[str, str] | None, facts: Mapping[str, object]) -> Part:
-    """Return what was asked for, and on what it ran; a fact that is None is left out.
-
-    >>> "<td>40</td>" in settings_part({"size": "3"}, {"samples": 40}).below
-    True
-    """
+def settings_part(asked: Mapping[str, str] | None, facts: Mapping[str, object]) -> PagePart:
+    """Return the user's settings and other facts as a table; a fact that is None is left out."""
     if asked is not None and not isinstance(asked, Mapping):
         raise TypeError(f"asked must be a dict of strings, got {asked!r}")
     lines = {**(asked or {}), **facts}
     shown = [[name, str(value)] for name, value in lines.items() if value is not None]
-    return Part("settings", "Settings", "", below=table(["what", "value"], shown, "asked"))
+    return PagePart("settings", "Settings", "", below=table(["what", "value"], shown, "asked"))
 
 
 def seconds_in_words(seconds: float | None) -> str | None:
-    """Return how long something took, if that is known.
-
-    >>> seconds_in_words(0.25), seconds_in_words(None)
-    ('0.25 seconds', None)
-    """
     return None if seconds is None else f"{seconds:.3g} seconds"
 
 
 def training_frame(model: Any, X: Any) -> pd.DataFrame | None:
-    """Return the data that a fitted model was given as a frame of pandas, with names if fit saw any.
-
-    >>> from swapwise import SparseRegressor
-    >>> model = SparseRegressor(1).fit([[1, 2], [3, 5], [4, 4]], [1, 2, 3])
-    >>> training_frame(model, [[1, 2]]).shape
-    (1, 2)
-    >>> training_frame(model, pd.DataFrame({"a": [1]}))
-    Traceback (most recent call last):
-    ...
-    ValueError: X must have the 2 columns of the training data, got 1
-    """
+    """Return the data of a fit as a frame of pandas, with names if fit saw any."""
     import narwhals.stable.v1 as nw
     from sklearn.utils.validation import check_is_fitted
 
@@ -147,12 +113,7 @@ def columns_of(model: Any, X: pd.DataFrame | None) -> list[Any]:
 
 
 def columns_in_words(model: Any) -> str:
-    """Return what columns are called: features, unless these are chosen as groups of columns.
-
-    >>> from swapwise import SparseRegressor
-    >>> columns_in_words(SparseRegressor(1)), columns_in_words(SparseRegressor(1, groups=[0, 0, 1]))
-    ('features', 'columns')
-    """
+    """Return "features", or "columns" if these are chosen in groups."""
     return "features" if model.groups is None else "columns"
 
 
@@ -166,11 +127,7 @@ def significant(number: float) -> str:
 
 
 def shown_name(name: object) -> str:
-    """Return a name as pages write it: a blank one says so, and one that runs leftwards turns nothing else.
-
-    >>> shown_name("tea"), shown_name(" ")
-    ('tea', '(no name)')
-    """
+    """Return a name as pages write it: a blank one as "(no name)", one that runs leftwards isolated."""
     whole = str(name)
     if not whole.strip():
         return "(no name)"
@@ -184,9 +141,28 @@ def as_table(
     kind: str = "numbers",
     summary: str = "The same as a table",
 ) -> str:
-    """Return the numbers of a chart as a table that is folded away.
-
-    >>> as_table(["size"], [["1"]]).startswith("<details><summary>")
-    True
-    """
+    """Return the numbers of a chart as a table that is folded away."""
     return f"<details><summary>{text(summary)}</summary>{table(head, lines, kind)}</details>"
+
+
+def path_table(path: pd.DataFrame) -> str:
+    rows = [[f"{float(value):.6g}" for value in row] for row in path.to_numpy()]
+    return as_table([name.replace("_", " ") for name in path.columns], rows)
+
+
+def criterion_of(
+    frame: pd.DataFrame,
+    columns: Mapping[str, str],
+    wanted: str | None,
+    usual: str | None = None,
+    path: str = "the path",
+) -> str:
+    """Return the wanted criterion, or the usual one (of which an interrupt may have left nothing)."""
+    there = [name for name, column in columns.items() if column in frame and frame[column].notna().any()]
+    if wanted is None and there:
+        return usual if usual in there else there[0]
+    if wanted not in there:
+        raise ValueError(
+            f"criterion must be one that {path} has: {', '.join(there) or 'none'}; got {wanted!r}"
+        )
+    return wanted

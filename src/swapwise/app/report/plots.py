@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from swapwise.app.report.course import course_of
 from swapwise.app.report.fit_parts import path_chart
 from swapwise.app.report.graph_parts import edges_chart
 from swapwise.app.report.graph_path import edge_path
-from swapwise.app.report.proof_parts import course_chart
-from swapwise.app.report.record import begins_empty, moves_of, without_moves
-from swapwise.app.report.search_parts import moves_chart, no_moves_chart
-from swapwise.app.report.support_chart import Support
+from swapwise.app.report.proof_history import proof_history_chart
+from swapwise.app.report.search_history import moves_chart, moves_of, no_moves_chart, without_moves
+from swapwise.app.report.support_chart import SupportBars
 from swapwise.certify.certificate import Certificate
 from swapwise.charts.axes import axes_or_new, drawn_model
 from swapwise.charts.chart import PROVEN, Rule
@@ -132,7 +130,7 @@ def plot_support(
         size = size * _scale(model, scale, len(size))
         quantity += "" if isinstance(scale, Real) and scale == 1 else ", times scale"
     called = _names(model, names, len(size))
-    support = Support(model.support_, size, called, _group_labels(model, groups, len(size)))
+    support = SupportBars(model.support_, size, called, _group_labels(model, groups, len(size)))
     chart = support.chart(quantity, None if top is None else as_count(top, "top"))
     n_rows = len(chart.y.ticks or ())
     axes = draw(chart, axes_or_new(ax, height=max(2.2, 0.7 + 0.24 * n_rows)))
@@ -214,7 +212,7 @@ def plot_history(result: Any, ax: Axes | None = None) -> Axes:
         label = "trivial upper bound" if proof.trivial else "proven upper bound"
         bounds = [Rule(proof.upper_bound, label, PROVEN)]
     if found.history:
-        return draw(moves_chart(moves_of(found), begins_empty(found), rules=bounds), axes)
+        return draw(moves_chart(moves_of(found), rules=bounds), axes)
     chart = no_moves_chart(found)
     draw(replace(chart, series=(*chart.series, *bounds)), axes)
     axes.annotate(without_moves(found), (0, found.value), (0, 6), textcoords="offset points", ha="center")
@@ -253,4 +251,4 @@ def plot_proof(certificate: Any, ax: Axes | None = None) -> Axes:
     proof = certificate.certificate if isinstance(certificate, SearchResult) else certificate
     if not isinstance(proof, Certificate):
         raise TypeError(f"certificate must be a Certificate or a result that has one, got {certificate!r}")
-    return draw(course_chart(course_of(proof)), axes_or_new(ax))
+    return draw(proof_history_chart(proof), axes_or_new(ax))

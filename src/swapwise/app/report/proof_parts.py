@@ -1,4 +1,4 @@
-"""What is proven of an answer, in words, as a bar between value and bound, and over time."""
+"""The proof of an answer: in words, as a bar between value and bound, and over time."""
 
 from __future__ import annotations
 
@@ -6,48 +6,37 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from swapwise.app.report.course import Course, course_of
-from swapwise.app.report.parts import Part, as_table
+from swapwise.app.report.parts import PagePart, as_table
+from swapwise.app.report.proof_history import gap_in_words, proof_events, proof_history_chart
 from swapwise.certify.certificate import Certificate, distinct_digits
 from swapwise.certify.history import ProofEvent
-from swapwise.charts.chart import COLOURS, FOUND, GREY, PROVEN, Axis, Band, Bars, Chart, Curve, Rule, Series
+from swapwise.charts.chart import COLOURS, FOUND, Axis, Bars, Chart
 from swapwise.search.result import SearchResult
 
-# On a bar that begins at 0, what is open is too small to be read if the value has more than this share.
+# On a bar from 0, the gap is too small to be read if the value is more than this share of the bound.
 _TOO_CLOSE = 0.8
 
 # Rows of the table about how it was proven; the chart has all.
 _MOST_ROWS = 30
 
-# A proof of fewer steps has no course to be shown.
+# The history of a proof of fewer steps is not shown.
 _FEWEST_STEPS = 5
 
 _ABOUT = "This is about these data and this criterion; it says nothing about new data."
 
 
-def proof_in_words(certificate: Certificate | None, result: SearchResult, command: str) -> str:
-    """Return the verdict of the proof, or that there is none, and which command makes one.
-
-    >>> from swapwise import Coverage, Uniform, certify, maximize
-    >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
-    >>> proof_in_words(certify(f, two), maximize(f, two), "select")
-    'proven optimal'
-    """
+def verdict_in_words(certificate: Certificate | None, result: SearchResult, command: str) -> str:
+    """Return the verdict of the proof, or that there is none, and which command makes one."""
     proven = _proof_of(certificate, result)
     if proven is None:
         return f"not requested: swapwise {command} --certify, or the method certify in Python, makes one"
     return proven.verdict
 
 
-def certificate_parts(certificate: Certificate | None, result: SearchResult) -> list[Part]:
-    """Return what is proven of an answer, if anything was: a bar from 0 to its value, and on to the bound.
+def certificate_parts(certificate: Certificate | None, result: SearchResult) -> list[PagePart]:
+    """Return the proof in words, and a bar from 0 to the value, and on to the bound, if there is one.
 
     The bound is that of the certificate, trivial or not; a fraction of the optimum is stated only if not.
-
-    >>> from swapwise import Coverage, Uniform, certify, maximize
-    >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
-    >>> certificate_parts(certify(f, two), maximize(f, two))[0].words.split(". ")[0]
-    'Proven optimal: no feasible choice has a larger value than 5 (by gains)'
     """
     title = "How good it is"
     proven = _proof_of(certificate, result)
@@ -55,67 +44,36 @@ def certificate_parts(certificate: Certificate | None, result: SearchResult) -> 
         return []
     words = " ".join(filter(None, [_proof(proven), *_remarks(proven)]))
     if proven.optimal or not 0 < proven.upper_bound < np.inf:
-        return [Part("certificate", title, words)]  # a bar that is full, of no length, or without an end
-    return [Part("certificate", title, words, _bar(proven), _table(proven))]
+        return [PagePart("certificate", title, words)]  # a bar that is full, of no length, or without an end
+    return [PagePart("certificate", title, words, _bar(proven), _table(proven))]
 
 
-def course_parts(certificate: Certificate | None, result: SearchResult) -> list[Part]:
-    """Return value and bound over the time that the proof took, if there was more than one step.
-
-    >>> from swapwise import Coverage, Uniform, certify, maximize
-    >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
-    >>> course_parts(certify(f, two), maximize(f, two))
-    []
-    """
+def proof_history_parts(certificate: Certificate | None, result: SearchResult) -> list[PagePart]:
+    """Return value and bound over the time that the proof took, if there was more than one step."""
     proven = _proof_of(certificate, result)
     if proven is None or proven.trivial:
         return []
     steps = {(event.value, event.upper_bound) for event in proven.history if event.kind != "all"}
     if len(steps) < _FEWEST_STEPS:
         return []
-    course = course_of(proven)
     looked_at = f", with {proven.n_nodes} part{'s' * (proven.n_nodes > 1)} of the problem looked at"
     words = (
         f"The optimum lies between the lines. The proof ended after {proven.seconds:.3g} seconds"
-        f"{looked_at if proven.n_nodes else ''}: {course.words}."
+        f"{looked_at if proven.n_nodes else ''}: {gap_in_words(proven)}."
     )
     rows = [
         [f"{at.seconds:.3g}", f"{at.value:.6g}", f"{at.upper_bound:.6g}", at.kind, str(at.n_nodes)]
-        for at in _few(course.events)
+        for at in _evenly_spaced(proof_events(proven))
     ]
     below = as_table(["seconds", "best value", "upper bound", "proven by", "parts looked at"], rows)
-    return [Part("proof", "How it was proven", words, course_chart(course), below)]
+    return [PagePart("proof", "How it was proven", words, proof_history_chart(proven), below)]
 
 
-def _few(events: Sequence[ProofEvent]) -> Sequence[ProofEvent]:
+def _evenly_spaced(events: Sequence[ProofEvent]) -> Sequence[ProofEvent]:
     """Return as many of the events as a table has room for, the first and the last among them."""
     if len(events) <= _MOST_ROWS:
         return events
     return [events[round(place * (len(events) - 1) / (_MOST_ROWS - 1))] for place in range(_MOST_ROWS)]
-
-
-def course_chart(course: Course) -> Chart:
-    """Return the best value and the bound in steps, since each holds until something better is known.
-
-    >>> from swapwise import Linear, Uniform, certify
-    >>> course_chart(course_of(certify(Linear([1, 3, 2]), Uniform(3, 2)))).names
-    ['proven upper bound', 'best value so far']
-    """
-    hover = [
-        f"{event.seconds:.3g} s: value {event.value:.6g}, bound {event.upper_bound:.6g}"
-        f"{f' by {event.kind}' * bool(event.kind)}\n{event.n_nodes} parts looked at"
-        for event in course.events
-    ]
-    series: list[Series] = [Band(course.seconds, course.values, course.bounds, "", PROVEN, steps=True)]
-    if not np.isnan(course.bounds[-1]):
-        series.append(
-            Curve(course.seconds, course.bounds, course.bound_label, PROVEN, hover=hover, steps=True)
-        )
-    series.append(Curve(course.seconds, course.values, "best value so far", FOUND, hover=hover, steps=True))
-    if course.answer is not None:
-        series.append(Rule(course.answer, "value of the answer", GREY, "dot"))
-    across = Axis("time", "seconds", log=course.is_logarithmic, limits=course.across)
-    return Chart(across, Axis("value of the objective", limits=course.upwards), tuple(series), course.words)
 
 
 def _proof_of(certificate: Certificate | None, result: SearchResult) -> Certificate | None:
@@ -166,7 +124,7 @@ def _table(proven: Certificate) -> str:
 
 
 def _bar(proven: Certificate) -> Chart:
-    """Return the value found and what is open, from 0 on, or only the end where that would not be seen."""
+    """Return the value and the gap, from 0 on, or only the end where that would not be seen."""
     value, bound = distinct_digits(proven.value, proven.upper_bound)
     more = proven.upper_bound - proven.value
     begin = proven.value - 1.5 * more if proven.ratio > _TOO_CLOSE else 0.0

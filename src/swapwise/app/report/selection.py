@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from swapwise.app.report.chosen_parts import Chosen
+from swapwise.app.report.chosen_parts import ChosenFeatures
 from swapwise.app.report.data_parts import data_parts
 from swapwise.app.report.facts import scores_of, settings_of
 from swapwise.app.report.fit_parts import path_parts
@@ -18,7 +18,7 @@ from swapwise.app.report.parts import (
     shown_name,
     training_frame,
 )
-from swapwise.app.report.proof_parts import certificate_parts, course_parts, proof_in_words
+from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, verdict_in_words
 from swapwise.app.report.search_parts import moves_parts, notice_of, search_in_words
 from swapwise.certify.certificate import Certificate
 from swapwise.checks import as_weights
@@ -42,46 +42,9 @@ def selection_report(
     offset: Any = None,
     sample_weight: Any = None,
 ) -> str:
-    """Return a self-contained HTML page about the features that a fitted model has chosen.
+    """Return the page that :meth:`SparseRegressor.report` writes, where its parameters are described.
 
-    Parameters
-    ----------
-    model : fitted SparseRegressor, SparseClassifier or SparseGLMRegressor, or one of their kin
-        A CV kind shows the fit against the size too.
-    X : frame or array-like of shape (n_samples, n_features), optional
-        The training data; without them, how predictions compare with the data and how the chosen features are
-        correlated is left out.
-    y : array-like of shape (n_samples,), optional
-        The training target.
-    groups : mapping from feature to group, optional
-        Features are listed by group; those that it does not name are in none.
-    certificate : Certificate, optional
-        By default that of the search, if it proved one.
-    asked : mapping from str to str, optional
-        What the user asked for, to be shown as a table.
-    seconds : float, optional
-        How long it took; by default, how long the search did.
-    offset : array-like of shape (n_samples,) or float, optional
-        The offset given to fit; without it, how well a model with offsets fits is not shown.
-    sample_weight : array-like of shape (n_samples,), optional
-        The weights given to fit. What is computed from data that differ from those of fit, or from other
-        weights, is said to be on the data given.
-
-    Returns
-    -------
-    str
-        One file of some ten to two hundred kilobytes, which opens without a network.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from swapwise import SparseRegressor
-    >>> X = pd.DataFrame(np.random.default_rng(0).standard_normal((40, 3)), columns=["tea", "milk", "<b>"])
-    >>> y = 2 * X["tea"] - X["<b>"]
-    >>> page = selection_report(SparseRegressor(2).fit(X, y), X, y)
-    >>> "2 of 3 features were chosen" in page, "&lt;b&gt;" in page
-    (True, True)
+    Scores on data other than those of the fit, or with other weights, are labelled as on the data given.
     """
     _check(model, groups)
     X = training_frame(model, X)
@@ -97,17 +60,18 @@ def selection_report(
     names = [shown_name(name) for name in columns]
     labels = GroundSet.of(model.groups, len(names), [str(name) for name in columns]).labels or names
     group_of = None if groups is None else [groups.get(name, _NO_GROUP) for name in columns]
-    chosen, result = Chosen(model, names, group_of), model.result_
+    chosen, result = ChosenFeatures(model, names, group_of), model.result_
+    time = "time of the search" if seconds is None else "time"  # a part of the whole fit
     facts = {
         **scores_of(model, *data, where),
-        "proof": proof_in_words(certificate, result, "select"),
-        **_time(seconds, result.seconds),
+        "proof": verdict_in_words(certificate, result, "select"),
+        time: seconds_in_words(result.seconds if seconds is None else seconds),
     }
     parts = [
         chosen.part(facts),
         *path_parts(model),
         *certificate_parts(certificate, result),
-        *course_parts(certificate, result),
+        *proof_history_parts(certificate, result),
         *(data_parts(model, *data, where) if known else []),
         *(chosen.correlation_parts(X, weight) if X is not None else []),
         *moves_parts(result, lambda element: shown_name(labels[element])),
@@ -117,13 +81,6 @@ def selection_report(
     about = f"{count}, chosen from {model.n_samples_fit_} samples"
     title = f"{TITLE} to explain {shown_name(asked['target'])}" if asked and "target" in asked else TITLE
     return page_of(title, f"{about} by swapwise.", parts, notice_of(result, certificate))
-
-
-def _time(seconds: float | None, of_search: float) -> dict[str, str | None]:
-    """Return how long it took, or else how long the search did, which is less than the whole of a fit."""
-    if seconds is None:
-        return {"time of the search": seconds_in_words(of_search)}
-    return {"time": seconds_in_words(seconds)}
 
 
 def _check(model: Any, groups: Any) -> None:

@@ -1,4 +1,4 @@
-"""How sure a learnt graph is: its edges over bootstrap samples, and over ever fewer cases."""
+"""The stability of a learnt graph: over bootstrap samples, and over ever fewer cases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from swapwise.app.report.parts import Part, as_table
+from swapwise.app.report.parts import PagePart, as_table
 from swapwise.charts.chart import COLOURS, FOUND, MARKERS, Axis, Chart, Curve, Intervals, names_axis
 from swapwise.charts.frames import require_columns
 from swapwise.charts.svg import in_lines, row_height
@@ -16,7 +16,7 @@ from swapwise.graphs.pictures.words import GraphWords, counted
 # Edges that a chart has room for; the table of weights has all.
 _MOST_EDGES = 60
 
-# An edge in this share of bootstrap samples is called stable, as one that is left out in half is not.
+# Shares of bootstrap samples: stable edges are in the first or more, seldom ones in less than the second.
 _STABLE, _SELDOM = 0.95, 0.5
 
 # Pairs without an edge that are named, if many samples have one.
@@ -26,12 +26,7 @@ _COLUMNS = ["source", "target", "weight", "lower", "upper", "inclusion"]
 
 
 def draws_of(bootstrap: Any, columns: Sequence[Any]) -> pd.DataFrame | None:
-    """Return the pairs of a bootstrap by the numbers of their variables, the smaller first.
-
-    >>> frame = pd.DataFrame([["milk", "tea", 0.5, 0.1, 0.9, 1.0]], columns=_COLUMNS)
-    >>> draws_of(frame, ["tea", "milk"]).index.tolist()
-    [(0, 1)]
-    """
+    """Return the pairs of a bootstrap by the numbers of their variables, the smaller first."""
     if bootstrap is None:
         return None
     frame = getattr(bootstrap, "edges", bootstrap)
@@ -48,7 +43,7 @@ def draws_of(bootstrap: Any, columns: Sequence[Any]) -> pd.DataFrame | None:
 
 def stability_parts(
     bootstrap: Any, draws: pd.DataFrame | None, names: Sequence[str], words: GraphWords
-) -> list[Part]:
+) -> list[PagePart]:
     """Return intervals of the weights over bootstrap samples, if there are any."""
     if draws is None:
         return []
@@ -56,27 +51,27 @@ def stability_parts(
     others = draws[(draws["weight"] == 0) & (draws["inclusion"] >= _SELDOM)]
     count = f"{bootstrap.n_boots} bootstrap samples" if hasattr(bootstrap, "n_boots") else "Bootstrap samples"
     stable, seldom = (edges["inclusion"] >= _STABLE).sum(), (edges["inclusion"] < _SELDOM).sum()
-    said = [
+    remarks = [
         f"{count}: {stable} of {counted(len(edges), 'edge')} are in {100 * _STABLE:.0f} % of them or more"
     ]
-    said[0] += f", and {seldom} in less than half." if seldom else "."
-    said.append(
+    remarks[0] += f", and {seldom} in less than half." if seldom else "."
+    remarks.append(
         f"Lines hold {100 * getattr(bootstrap, 'level', 0.95):g} % of an edge's weights; "
         f"the table of {words.weight}s has the numbers."
     )
     if getattr(bootstrap, "interrupted", False):
-        said.append("It was interrupted: fewer samples were drawn than asked for.")
+        remarks.append("It was interrupted: fewer samples were drawn than asked for.")
     if len(others):
         few = others.nlargest(_FEW, "inclusion")
         named = [f"{names[u]} – {names[v]} ({100 * s:.0f} %)" for (u, v), s in few["inclusion"].items()]
         rest = f" and {len(others) - len(few)} more" if len(others) > len(few) else ""
-        said.append(f"Pairs without an edge here that half of the samples join: {', '.join(named)}{rest}.")
+        remarks.append(f"Pairs without an edge here that half of the samples join: {', '.join(named)}{rest}.")
     if not len(edges):
-        return [Part("stability", "Stability", " ".join(said))]
+        return [PagePart("stability", "Stability", " ".join(remarks))]
     if len(edges) > _MOST_EDGES:
-        said.append(f"The {_MOST_EDGES} strongest edges are shown.")
+        remarks.append(f"The {_MOST_EDGES} strongest edges are shown.")
         edges = edges[edges["weight"].abs().rank(ascending=False, method="first") <= _MOST_EDGES]
-    return [Part("stability", "Stability", " ".join(said), _intervals(edges, names, words))]
+    return [PagePart("stability", "Stability", " ".join(remarks), _intervals(edges, names, words))]
 
 
 def _intervals(edges: pd.DataFrame, names: Sequence[str], words: GraphWords) -> Chart:
@@ -105,36 +100,30 @@ def _intervals(edges: pd.DataFrame, names: Sequence[str], words: GraphWords) -> 
     return Chart(Axis(words.weight, zero=True), names_axis(written), (lines, weight), height=height)
 
 
-def dropping_parts(case_dropping: Any) -> list[Part]:
-    """Return how alike graphs of ever fewer cases are to that of all, if such were learnt."""
+def dropping_parts(case_dropping: Any) -> list[PagePart]:
+    """Return correlations of the graphs of ever fewer cases with that of all, if such were learnt."""
     if case_dropping is None:
         return []
     frame = getattr(case_dropping, "summary", case_dropping)
     needed = ["measure", "share", "mean", "lower", "upper"]
     require_columns(frame, "case_dropping", needed, "the summary of case_dropping")
-    said = [
+    remarks = [
         "Correlations between the graph of some of the cases and that of all, over the share of cases kept."
     ]
     coefficients = getattr(case_dropping, "coefficients", None)
     if coefficients is not None:
         known = ", ".join(f"{_measured(name)} {value:.2g}" for name, value in coefficients.dropna().items())
-        asked = getattr(case_dropping, "correlation", 0.7)
-        said.append(
+        correlation = getattr(case_dropping, "correlation", 0.7)
+        remarks.append(
             "Correlation-stability coefficients, the largest share that can be dropped with a correlation of "
-            f"{asked:g} in 95 % of subsets: {known}. Below 0.25, the order cannot be trusted."
+            f"{correlation:g} in 95 % of subsets: {known}. Below 0.25, the order cannot be trusted."
         )
     rows = [
-        [
-            _measured(row.measure),
-            f"{row.share:.3g}",
-            f"{row.mean:.3g}",
-            f"{row.lower:.3g}",
-            f"{row.upper:.3g}",
-        ]
+        [_measured(row.measure), *(f"{x:.3g}" for x in (row.share, row.mean, row.lower, row.upper))]
         for row in frame.itertuples()
     ]
     below = as_table(["measure", "share of cases", "mean correlation", "lower", "upper"], rows)
-    return [Part("dropping", "Fewer cases", " ".join(said), _correlations(frame), below)]
+    return [PagePart("dropping", "Fewer cases", " ".join(remarks), _correlations(frame), below)]
 
 
 def _measured(name: object) -> str:
@@ -152,7 +141,7 @@ def _correlations(frame: pd.DataFrame) -> Chart:
             f"{label}, {100 * row.share:.3g} % of cases: {row.mean:.3g} ({row.lower:.3g} to {row.upper:.3g})"
             for row in rows.itertuples()
         ]
-        # All intervals at once cannot be told apart.
+        # The intervals of several measures would overlap.
         bars = {} if rank else {"low": rows["lower"].tolist(), "high": rows["upper"].tolist()}
         colour, marker = COLOURS[rank % len(COLOURS)], MARKERS[rank % len(MARKERS)]
         dropped = (100 * (1 - rows["share"])).tolist()

@@ -14,13 +14,8 @@ from swapwise.checks import FloatArray
 
 
 @dataclass(frozen=True)
-class Support:
-    """Chosen features with the sizes of their bars; ``label_of`` has the group of every feature, or is None.
-
-    >>> two = Support(np.array([0, 2]), np.array([1.0, 0.0, -3.0]), ["tea", "milk", "cup"], ["a", "a", "b"])
-    >>> [name for _, name, _ in two.rows()]
-    ['b: 1 of 1 chosen', 'cup', 'a: 1 of 2 chosen', 'tea']
-    """
+class SupportBars:
+    """Chosen features with the sizes of their bars; ``label_of`` has the group of every feature, if any."""
 
     chosen: Any
     size: FloatArray
@@ -33,7 +28,7 @@ class Support:
         return [int(feature) for feature in np.asarray(self.chosen)[order]]
 
     def rows(self, top: int | None = None) -> list[tuple[int | None, str, int]]:
-        """Return what stands below each other: features, and headings (None) with the rank of their group."""
+        """Return the rows of the chart: features, and headings (None) with the rank of their group."""
         shown = self.by_size()[:top]
         if self.label_of is None:
             return [(feature, self.names[feature], 0) for feature in shown]

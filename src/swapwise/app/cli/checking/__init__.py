@@ -1,1 +1,1 @@
-"""Whether the columns of a table can be used, and all that is in the way: cells, columns, the target."""
+"""Checks of a table: cells, columns, the target, and all problems of a table reported together."""

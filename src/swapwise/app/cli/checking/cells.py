@@ -6,27 +6,28 @@ import re
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from swapwise.app.cli.messages import Diagnostic, quoted, some_of
+from swapwise.app.cli.messages import Diagnostic, quoted
 from swapwise.app.cli.reading.numerals import decimal_of
+from swapwise.checks import some_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# What people write where there is no value, beside what pandas knows.
+# Words for missing values, beside those that pandas knows.
 MISSING = {*"?-–.*x", "??", "--", "..", "missing", "unknown", "na", "n.a.", "none", "#value!", "#div/0!"}
 
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d\d[-/.]\d\d[-/.]\d\d)([T ].*)?"
 )
 
-# A number with a unit or a currency, in brackets, or with what only looks like the minus of the keyboard.
+# A number with a unit or a currency, in brackets, or with a dash as the minus.
 MARKS = r"[-+\u2212\u2010-\u2014\ufe63\uff0d]?\s*"
 MARKED = re.compile(
     rf"\(?{MARKS}[€$£¥]?\s*{MARKS}\d+(?:[.,'’\s]\d+)*\s*([^\d\s.,+\-:/()][^:\s()]{{0,11}})?\s*\)?"
 )
 UNMARKED = re.compile(r"[-+\d.,'’\s]*")
 
-# As much of a cell as a message needs.
+# The number of letters of a cell that a message shows.
 MOST_LETTERS = 40
 
 
@@ -80,7 +81,7 @@ def not_numbers(column: pd.Series, *, only_missing: bool = False) -> Diagnostic 
     if only_missing:
         return None
     if found == {"number"}:
-        return _unread(words, name)
+        return _why_text(words, name)
     if found == {"date"}:
         fact = f"{name} holds dates such as {words.iloc[0]!r}"
         return Diagnostic(fact, "make numbers of them, such as days")
@@ -95,7 +96,7 @@ def not_numbers(column: pd.Series, *, only_missing: bool = False) -> Diagnostic 
 
 
 def _kind(word: str) -> str:
-    """Return what a word is: a number in some format, a missing value, a date, a marked number, or text."""
+    """Return number (in some format), missing, date, marked (a number with a unit), or text."""
     if decimal_of(word) is not None or word.lower().lstrip("+-") in ("inf", "infinity"):
         return "number"
     if word.lower() in MISSING:
@@ -105,7 +106,7 @@ def _kind(word: str) -> str:
     return "marked" if MARKED.fullmatch(word) and not UNMARKED.fullmatch(word) else "text"
 
 
-def _unread(words: pd.Series, name: str) -> Diagnostic:
+def _why_text(words: pd.Series, name: str) -> Diagnostic:
     """Return why a column of numbers is still text."""
     examples = {decimal_of(word): word for word in reversed(words.tolist())}
     if {",", "."} <= examples.keys():
@@ -126,7 +127,7 @@ def _unread(words: pd.Series, name: str) -> Diagnostic:
 
 
 def _place(label: int, column: pd.Series) -> str:
-    """Return where a cell is: in which line of its file, if the index says so, otherwise in which row."""
+    """Return the line of a cell in its file, if the index has lines, otherwise its row."""
     if column.index.name == "line":
         return f"line {label}"
     return f"row {column.index.get_loc(label) + 1}"

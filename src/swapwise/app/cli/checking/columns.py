@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,19 @@ import numpy as np
 from swapwise.app.cli.checking.cells import text_columns
 from swapwise.app.cli.checking.targets import as_target
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.messages import hint, quoted, some_of
-from swapwise.checks import warn
+from swapwise.app.cli.messages import hint, quoted
+from swapwise.checks import some_of, warn
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# A column that numbers the rows of a table this long is no coincidence.
+NUMBERED_ROWS = 10
+
+# Names of columns that identify rows.
+IDENTIFIER = re.compile(
+    r"(.*[\s_.\-])?(id|ids|uid|guid|index|key|nr|number|case|row|respondent)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,19 +35,19 @@ class Dataset:
     y: pd.Series
     #: The variable of each column, if some variables have several; else None
     variable_of: dict[str, str] | None
-    #: The columns of text that some columns of numbers were made of, and which of them each was
+    #: The columns of text that were one-hot encoded, and the one that each column was made of
     text: pd.DataFrame | None = None
     made_of: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def variables(self) -> list[str]:
-        """What can be chosen, in the order of the table."""
+        """The names of the variables, in the order of the table."""
         names = list(self.X.columns) if self.variable_of is None else list(self.variable_of.values())
         return list(dict.fromkeys(names))
 
 
 def names_among(given: Iterable[str], columns: Iterable[str]) -> list[str]:
-    """Return the names that were given, each once: words between commas, or columns that have some."""
+    """Return the given names, each once: words between commas, or columns with commas in their names."""
     known, names = set(columns), list[str]()
     for some in given:
         words = some.split(",")
@@ -52,15 +61,15 @@ def names_among(given: Iterable[str], columns: Iterable[str]) -> list[str]:
 
 
 def require_columns(names: Sequence[str], table: pd.DataFrame, option: str) -> None:
-    """Refuse names that are not columns of the table."""
     unknown = next((name for name in names if name not in table.columns), None)
     if unknown is not None:
-        told = f"{option} names {unknown!r}, but the data have no such column{hint(unknown, table.columns)}"
-        raise BadInput(f"{told}; they have {quoted(table.columns)}")
+        problem = (
+            f"{option} names {unknown!r}, but the data have no such column{hint(unknown, table.columns)}"
+        )
+        raise BadInput(f"{problem}; they have {quoted(table.columns)}")
 
 
 def missing_in_words(table: pd.DataFrame) -> str:
-    """Return in how many rows values are missing, and how many of each column."""
     missing = table.isna()
     rows, counts = missing.any(axis=1).sum(), missing.sum()
     by_column = some_of([f"{name!r} {count}" for name, count in counts[counts > 0].items()])
@@ -75,15 +84,15 @@ def without_missing(table: pd.DataFrame, *, drop: bool) -> pd.DataFrame:
         raise BadInput(f"{missing_in_words(table)}; --drop-missing leaves out these rows")
     if n_left < len(table):
         if not n_left:
-            told = f"all {len(table)} rows have missing values: none is left"
-            raise BadInput(f"{told}; --force-out leaves out columns")
+            problem = f"all {len(table)} rows have missing values: none is left"
+            raise BadInput(f"{problem}; --force-out leaves out columns")
         warn(f"{len(table) - n_left} of {len(table)} rows have missing values and are left out")
         table = table[complete]
     return table.reset_index(drop=True)
 
 
 def read_dataset(table: pd.DataFrame, target: str, *, classes: bool) -> Dataset:
-    """Return the columns as numbers and the target; ``classes`` says that the target may be text."""
+    """Return the columns as numbers, and the target, which may be text if it holds ``classes``."""
     import pandas as pd
 
     y = as_target(table[target], classes=classes)
@@ -112,3 +121,19 @@ def read_dataset(table: pd.DataFrame, target: str, *, classes: bool) -> Dataset:
 def categories_of(column: pd.Series) -> list[Any]:
     """Return the different values of a column in their order, numbers before words."""
     return sorted(column.dropna().unique(), key=lambda value: (isinstance(value, str), value))
+
+
+def note_on_identifiers(table: pd.DataFrame) -> None:
+    named = [name for name in table.columns if IDENTIFIER.fullmatch(str(name).strip())]
+    numbering = [name for name in named if _numbers_rows(table[name])]
+    if numbering:
+        warn(
+            f"{quoted(numbering)} seems to number the rows, but is taken for a variable; "
+            f"--force-out {','.join(map(str, numbering))} leaves it out"
+        )
+
+
+def _numbers_rows(column: pd.Series) -> bool:
+    if column.dtype.kind not in "iuf" or len(column) < NUMBERED_ROWS or column.isna().any():
+        return False
+    return bool(column.is_unique and (column % 1 == 0).all())

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 DROP, ONE_HOT = "--drop-missing", "--one-hot"
 LEAVE_OUT, NOTHING = "--force-out leaves it out", "no column can be used as it is: correct the data"
 
-# Lines per message: more of them would hide the last, which says what to do.
+# Lines per message: more of them would hide the last, which has the advice.
 MOST_LINES = 12
 
 
 def require_usable(
     table: pd.DataFrame, target: str, *, one_hot: bool, drop_missing: bool, forced: Collection[str] = ()
 ) -> None:
-    """Refuse columns, other than the target, that cannot be used as they are, and missing values.
+    """Refuse missing values, and columns other than the target that cannot be used as they are.
 
     Call it before rows are left out, so that line numbers are those of the file. Columns that are
     ``forced`` in cannot be left out.
@@ -128,7 +128,7 @@ def _infinite(numbers: pd.DataFrame) -> list[Diagnostic]:
 
 
 def _suggestion(found: list[Diagnostic], columns: Collection[str], forced: Collection[str]) -> str:
-    """Return the line that says which options to try."""
+    """Return the line with the options to try."""
     unfit = set(_left_out(found))
     undecided = {name: one.decide for one in found for name in one.leave_out if one.decide}
     if len(unfit) == len(columns) and not undecided:

@@ -1,4 +1,4 @@
-"""What the target of ``swapwise select`` must be for each family, and for cross-validation."""
+"""Requirements on the target of ``swapwise select``, by family, and for cross-validation."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ from typing import TYPE_CHECKING
 
 from swapwise.app.cli.checking.cells import is_number, not_numbers
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.messages import some_of
-from swapwise.app.cli.options import Family
-from swapwise.checks import unwarned, warn
+from swapwise.app.cli.options import FamilyName
+from swapwise.checks import some_of, unwarned, warn
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from swapwise.checks import FloatArray
-    from swapwise.objectives.glm.family import Family as Record
+    from swapwise.objectives.glm.family import Family
 
-# More classes than that are probably numbers, and more than the latter certainly.
+# More classes than the first are probably numbers, more than the second certainly.
 MANY_CLASSES, MOST_CLASSES = 10, 20
 
-# Fewer say nothing of what explains them.
+# With fewer rows there is nothing to learn.
 FEWEST_ROWS = 3
 
 # The same as in the estimators that choose a size.
@@ -27,22 +26,14 @@ FOLDS = 5
 
 
 def require_target(y: pd.Series, *, classes: bool) -> None:
-    """Refuse what no rows can make a target of, and say where in the file that is seen.
-
-    >>> import pandas as pd
-    >>> require_target(pd.Series(["5 kg", "6 kg"], name="weight"), classes=False)
-    Traceback (most recent call last):
-    ...
-    swapwise.app.cli.failures.BadInput: the target 'weight' holds numbers with a sign or unit, such as '5 kg';
-    write the numbers alone, with - for minus
-    """
+    """Refuse targets that no subset of the rows can make usable, with the lines of the file."""
     present = y.dropna()
     if present.empty:
         raise BadInput(f"the target {y.name!r} has no values: all {len(y)} are missing")
     wrong = None if is_number(y) else not_numbers(y, only_missing=classes)
     if wrong:
         raise BadInput(f"the target {wrong.message}")
-    with unwarned():  # which is for the rows that are left in the end
+    with unwarned():  # read_dataset warns about the rows that are left in the end
         as_target(present, classes=classes)
 
 
@@ -70,13 +61,13 @@ def as_target(y: pd.Series, *, classes: bool) -> pd.Series:
         got = f"{n_values} different values in {len(y)} rows, such as {y.iloc[0]!s}; {advice}"
         raise BadInput(f"the target {name} must hold classes for --family logistic, got {got}")
     if n_values > MANY_CLASSES and are_numbers:
-        told = f"the {n_values} different numbers of the target {name} are a class each"
-        warn(f"{told}; --family linear or poisson takes them as numbers")
-    return y if is_whole else y.astype(str)  # scikit-learn takes other numbers for no classes
+        note = f"the {n_values} different numbers of the target {name} are a class each"
+        warn(f"{note}; --family linear or poisson takes them as numbers")
+    return y if is_whole else y.astype(str)  # scikit-learn refuses fractions as classes
 
 
-def require_family(y: pd.Series, family: Family) -> None:
-    """Refuse numbers that a family has no likelihood for, and say so if others are no counts."""
+def require_family(y: pd.Series, family: FamilyName) -> None:
+    """Refuse numbers that a family has no likelihood for, and note counts that are not whole."""
     record = record_of(family)
     if record is None or record.outcome == "class":
         return
@@ -94,15 +85,15 @@ def require_family(y: pd.Series, family: Family) -> None:
         )
 
 
-def record_of(family: Family) -> Record | None:
+def record_of(family: FamilyName) -> Family | None:
     """Return the record of a family; least squares have none."""
     from swapwise.objectives.glm import FAMILIES
 
-    return None if family is Family.LINEAR else FAMILIES[family.value].family
+    return None if family is FamilyName.LINEAR else FAMILIES[family.value].family
 
 
-def read_offset(column: pd.Series, family: Family, *, is_exposure: bool) -> FloatArray:
-    """Return the offset that a column, or its logarithm, is; refuse it where the family has no use for it."""
+def read_offset(column: pd.Series, family: FamilyName, *, is_exposure: bool) -> FloatArray:
+    """Return a column, or its logarithm, as the offset; refuse it where the family has no use for it."""
     import numpy as np
 
     option, record = ("--exposure" if is_exposure else "--offset"), record_of(family)
@@ -123,26 +114,25 @@ def read_offset(column: pd.Series, family: Family, *, is_exposure: bool) -> Floa
     return np.log(values)
 
 
-def require_rows(y: pd.Series, family: Family, *, cross_validated: bool) -> None:
-    """Refuse fewer rows than can be learnt from, or than there are folds; say which classes have few."""
+def require_rows(y: pd.Series, family: FamilyName, *, cross_validated: bool) -> None:
+    """Refuse fewer rows than can be learnt from, or than there are folds; note which classes have few."""
     if len(y) < FEWEST_ROWS:
         raise BadInput(f"there must be at least {FEWEST_ROWS} rows to choose by, got {len(y)}")
     if cross_validated:
         require_rows_for_folds(len(y), advice="; --choose bic does without")
-    if family is not Family.LOGISTIC:
+    if family is not FamilyName.LOGISTIC:
         return
-    counts = y.astype(str).value_counts(ascending=True)  # of a category, only those that are there
+    counts = y.astype(str).value_counts(ascending=True)  # as text, so that unused categories are not counted
     rare = counts[counts < FOLDS]
     if rare.empty:
         return
     if cross_validated:
         whose = f" of each class of the target {y.name!r}"
         require_rows_for_folds(rare.iloc[0], whose, f" of {rare.index[0]}; --choose bic does without")
-    told = some_of([f"{count} {name!r}" for name, count in rare.items()])
-    warn(f"few of the {len(y)} rows have these classes, of which little can be learnt: {told}")
+    listed = some_of([f"{count} {name!r}" for name, count in rare.items()])
+    warn(f"few of the {len(y)} rows have these classes, of which little can be learnt: {listed}")
 
 
 def require_rows_for_folds(n_rows: int, whose: str = "", advice: str = "") -> None:
-    """Refuse fewer rows than there are folds; say ``whose`` rows they are, and give ``advice``."""
     if n_rows < FOLDS:
         raise BadInput(f"cross-validation needs at least {FOLDS} rows{whose}, got {n_rows}{advice}")

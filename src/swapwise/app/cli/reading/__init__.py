@@ -1,1 +1,1 @@
-"""From files that users hand in to numbers: tables, cells, columns, and what is wrong with them."""
+"""Readers of the tables that users hand in."""

@@ -1,4 +1,4 @@
-"""Tables in the formats of programs: Parquet, and arrays of numpy."""
+"""Tables in binary formats: Parquet, and arrays of numpy."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from zipfile import BadZipFile, is_zipfile
 import numpy as np
 
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.messages import some_of
-from swapwise.checks import warn
+from swapwise.checks import some_of, warn
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def read_parquet(path: Path) -> pd.DataFrame:
-    """Return the table of a Parquet file; names of its rows are a column if that has a name."""
+    """Return the table of a Parquet file; levels of its index are columns if they have names."""
     import pandas as pd
 
     try:
@@ -34,7 +33,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
 
 
 def read_arrays(path: Path) -> pd.DataFrame:
-    """Return the table that the arrays of an ``.npz`` file are."""
+    """Return the arrays of an ``.npz`` file as one table."""
     import pandas as pd
 
     arrays = _loaded(path)
@@ -52,15 +51,15 @@ def read_arrays(path: Path) -> pd.DataFrame:
 
 
 def _loaded(path: Path) -> dict[str, Any]:
-    """Return the arrays of a file by their names, numbers in the order of bytes of this machine."""
+    """Return the arrays of a file by their names, in the byte order of this machine."""
     if not is_zipfile(path):
         raise BadInput(f"{path} is no .npz file, whatever its name says; numpy.savez writes them")
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
     except (BadZipFile, ValueError, EOFError) as error:
-        told = "objects in it; store numbers or text" if "allow_pickle" in str(error) else error
-        raise BadInput(f"{path} cannot be read as arrays of numpy: {told}") from None
+        problem = "objects in it; store numbers or text" if "allow_pickle" in str(error) else error
+        raise BadInput(f"{path} cannot be read as arrays of numpy: {problem}") from None
     if not all(isinstance(array, np.ndarray) for array in arrays.values()):
         raise BadInput(f"{path} must hold arrays of numpy, got other files in it")
     return {name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays.items()}

@@ -1,4 +1,4 @@
-"""Text files as bytes in UTF-8: how they are packed, and in which encoding they are."""
+"""Text files unpacked, and in UTF-8."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from zipfile import ZipFile
 
 from swapwise.app.cli.failures import BadInput
 
-# What unpacks a file, by what its name ends in, and what must be installed for that.
+# The module that unpacks a file, by the file's suffix.
 MODULES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma", ".zst": "zstandard"}
 COMPRESSIONS = (*MODULES, ".zip")
 
-# Encodings that a message tries for the user, and as many letters as it shows of each.
+# Encodings that a message tries, and the number of letters that it shows of each.
 LIKELY, MOST_LETTERS = ("mac-roman", "cp1250", "cp1252"), 20
 
 
@@ -27,15 +27,15 @@ def content_of(path: Path, encoding: str | None, remedy: str = "--encoding says 
         if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
             content = content.decode(encoding).encode()
         elif not content.isascii():
-            content.decode()  # only to see whether it can be
+            content.decode()  # raises an error if it is not UTF-8
     except LookupError:
         known = "one that Python knows, such as utf-8, cp1252, latin-1 or utf-16"
         raise BadInput(f"--encoding must be {known}; got {encoding!r}") from None
     except UnicodeError as error:
         place = error.start if isinstance(error, UnicodeDecodeError) else 0
         if b"\0" not in content:
-            told = f"is no text in {encoding.upper()}, as line {_line(content, place)} shows: {remedy}"
-            raise BadInput(f"{path} {told}{_tried(content, place)}") from None
+            problem = f"is no text in {encoding.upper()}, as line {_line(content, place)} shows: {remedy}"
+            raise BadInput(f"{path} {problem}{_tried(content, place)}") from None
     if b"\0" in content:
         line = _line(content, content.index(b"\0"))
         raise BadInput(f"{path} must be text, got other bytes in line {line}; save it as CSV in UTF-8")
@@ -47,7 +47,7 @@ def _line(content: bytes, place: int) -> int:
 
 
 def _tried(content: bytes, place: int) -> str:
-    """Return what other encodings would make of a place."""
+    """Return the text at a place in other encodings."""
     begin = max(content.rfind(b"\n", 0, place) + 1, place - MOST_LETTERS // 2)
     piece = content[begin : begin + MOST_LETTERS].partition(b"\n")[0].rstrip()
     read = dict[str, str]()
@@ -72,6 +72,6 @@ def _unpacked(path: Path) -> bytes:
     except ImportError:
         needed = MODULES[suffix]
         raise BadInput(f"{path} cannot be unpacked: that needs {needed}: pip install {needed}") from None
-    except Exception as error:  # each of the modules has its own
-        told = "it must hold one file" if isinstance(error, ValueError) else error
-        raise BadInput(f"{path} cannot be read: {' '.join(str(told).split())}") from None
+    except Exception as error:  # each module raises errors of its own
+        problem = "it must hold one file" if isinstance(error, ValueError) else error
+        raise BadInput(f"{path} cannot be read: {' '.join(str(problem).split())}") from None

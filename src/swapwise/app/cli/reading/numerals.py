@@ -37,17 +37,16 @@ def decimal_of(word: str) -> str | None:
 
 
 def number_of(word: str, decimal: str) -> float:
-    """Return the number that a word stands for."""
     return float(re.sub(rf"[^-+\deE{decimal}]", "", word).replace(decimal, "."))
 
 
 def has_decimal_commas(rows: Iterable[list[str]]) -> bool:
-    """Return whether rows have decimal commas, and nothing that speaks for points."""
+    """Return whether some cells have decimal commas, and none has a decimal point."""
     return {decimal_of(cell.strip()) for row in rows for cell in row} & {",", "."} == {","}
 
 
 def with_numbers(table: pd.DataFrame, path: Path, decimal: str, *, is_sure: bool) -> pd.DataFrame:
-    """Return a table with numbers for columns of text that can only mean these, and say so.
+    """Convert columns of text that can only mean numbers, and note signs between thousands.
 
     Commas or points that may be before decimals or between thousands stay text unless the ``decimal`` sign
     ``is_sure``, or other columns have decimal points: such columns are refused where they are used.
@@ -57,7 +56,7 @@ def with_numbers(table: pd.DataFrame, path: Path, decimal: str, *, is_sure: bool
         there = table[name].dropna()
         if not len(there) or decimal_of(str(there.iloc[0])) is None:
             continue
-        cells = {cell: str(cell) for cell in there.unique()}  # integers that are too large are no text
+        cells = {cell: str(cell) for cell in there.unique()}  # some are large integers
         words = list(cells.values())
         fitting = (one for one, pattern in PATTERNS[decimal].items() if all(map(pattern.fullmatch, words)))
         between = next(fitting, None)
@@ -73,8 +72,8 @@ def with_numbers(table: pd.DataFrame, path: Path, decimal: str, *, is_sure: bool
             examples.setdefault(between, {})[name] = grouped[0]
     for between, shown in examples.items():
         word = next(iter(shown.values()))
-        told = f"{path} has {between} between thousands in {quoted(shown)}"
-        warn(f"{told}: {word} is read as {number_of(word, decimal):.15g}")
+        note = f"{path} has {between} between thousands in {quoted(shown)}"
+        warn(f"{note}: {word} is read as {number_of(word, decimal):.15g}")
     return table
 
 

@@ -1,4 +1,4 @@
-"""How a text file is written: what options say of it, what is between its columns, and where its rows are."""
+"""The format of a text file: its dialect, the separator of its columns, and the lines of its rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BLANKS = r"\s+"
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written, as far as options say it; None for what the file itself must tell."""
+    """The format of a text file as options give it; None for what the file itself must show."""
 
     separator: str | None = None
     decimal: str | None = None
@@ -35,13 +35,12 @@ class Dialect:
 
     @property
     def sign(self) -> str | None:
-        """The separator as pandas knows it."""
         words = {"tab": "\t", "\\t": "\t", "blank": BLANKS, "space": BLANKS, " ": BLANKS}
         return words.get(self.separator or "", self.separator)
 
 
 class Row(NamedTuple):
-    """Cells, and the lines that they are in."""
+    """The cells of a row, and the lines that they are in."""
 
     first_line: int
     last_line: int
@@ -49,7 +48,7 @@ class Row(NamedTuple):
 
 
 def rows_of(text: str, separator: str, path: Path) -> Iterator[Row]:
-    """Yield the rows that are not blank, or say which has a quote where none should be."""
+    """Yield the rows that are not blank; refuse a stray quote, and name its row."""
     lines: Iterable[str] = StringIO(text, newline="")
     if separator == BLANKS:
         lines = (re.sub(r"[ \t]+", " ", line.strip()) + "\n" for line in lines)
@@ -73,10 +72,10 @@ def _one_quote_too_many(path: Path, first: int, last: int) -> str:
 
 
 def separator_of(text: str, usual: str | None, path: Path, *, strict: bool = True) -> str:
-    """Return what is between the columns of the first lines of a file: what gives each of them as many cells.
+    """Return the separator of the first lines of a file: the one that gives each of them as many cells.
 
-    ``usual`` is what is expected, None for anything. Blanks are in words, too: they are between columns only
-    where nothing else is.
+    ``usual`` is the expected one, None for any. Blanks separate columns only where nothing else does: they
+    are in words, too.
     """
     shares = {sign: _fitting_share(text, sign, path) for sign in dict.fromkeys([usual or ",", *SEPARATORS])}
     found = [sign for sign, share in shares.items() if share == 1]
@@ -86,14 +85,14 @@ def separator_of(text: str, usual: str | None, path: Path, *, strict: bool = Tru
         raise BadInput(f"{path} may have {names} between its columns: {options} says which")
     if not found and usual is None:
         shares[BLANKS] = _fitting_share(text, BLANKS, path)
-    # If none fits, what fits best: the rows that it does not fit are told.
+    # If none fits, the best is taken, and the rows that it does not fit are refused later.
     return max(shares, key=lambda sign: shares[sign])
 
 
 def _fitting_share(text: str, separator: str, path: Path) -> float:
-    """Return which share of rows goes with the first, if that has several cells."""
+    """Return the share of rows with as many cells as the first, if that has several."""
     rows = []
-    with suppress(BadInput):  # which is told when all rows are read
+    with suppress(BadInput):  # raised again when all rows are read
         for row in rows_of(text, separator, path):
             rows.append(row.cells)
     if not rows or n_named(rows[0]) < 2:
@@ -103,12 +102,12 @@ def _fitting_share(text: str, separator: str, path: Path) -> float:
 
 
 def n_named(names: list[str]) -> int:
-    """Return the place of the last name."""
+    """Return the place of the last name, counted from 1."""
     return max((place for place, name in enumerate(names, 1) if name.strip()), default=0)
 
 
 def layout_of(text: str, separator: str, path: Path) -> tuple[array[int], int, bool]:
-    """Return in which lines rows begin, how many cells the longest has, and whether names of rows come first.
+    """Return the lines where rows begin, the cells of the longest, and whether names of rows come first.
 
     Rows with too many or too few cells are refused, and those that seem to be within quotes.
     """
@@ -117,7 +116,7 @@ def layout_of(text: str, separator: str, path: Path) -> tuple[array[int], int, b
     least, width, lines, firsts, long = n_named(names), len(names), array("q"), set[str](), None
     for row in rows:
         inner = [line for cell in row.cells for line in cell.splitlines()[1:-1]]
-        if any(line.count(separator) == least - 1 > 1 for line in inner):  # one is in many sentences
+        if any(line.count(separator) == least - 1 > 1 for line in inner):  # one is common in text
             raise BadInput(_one_quote_too_many(path, row.first_line, row.last_line))
         if len(row.cells) < least:
             raise BadInput(_wrong_width(row, least, path))

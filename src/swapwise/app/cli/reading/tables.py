@@ -1,4 +1,4 @@
-"""Tables that users hand in, in some formats."""
+"""Tables that users hand in, in any supported format."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from swapwise.app.cli.reading.text_files import read_text, require_different
 if TYPE_CHECKING:
     import pandas as pd
 
-# What is between the columns of a text file, by what its name ends in; None for what the first line says.
+# The separator of a text file by its suffix; None where its first lines decide.
 USUAL_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None, ".data": None}
 FORMATS = ".csv, .tsv, .txt (also with .gz, .bz2, .xz, .zip or .zst behind it), .parquet or .npz"
 
 
 def read_table(path: Path, dialect: Dialect | None = None) -> pd.DataFrame:
-    """Return a table with different names for its columns, in the format that the file's name ends in.
+    """Return a table with different names for its columns, in the format of the file's suffix.
 
-    The index of a text file are its lines; ``dialect`` is what options say of it. An array of an ``.npz``
+    The index of a text file are its lines; ``dialect`` overrides what is found in it. An array of an ``.npz``
     file is a column if it has one dimension. One of two dimensions, such as ``X``, is columns ``X_0``,
     ``X_1``, … or those that an array ``columns`` names.
     """
@@ -43,7 +43,6 @@ def read_table(path: Path, dialect: Dialect | None = None) -> pd.DataFrame:
 
 
 def require_file(path: Path) -> None:
-    """Refuse what is no file."""
     if path.is_dir():
         raise BadInput(f"cannot read {path}: it is a folder")
     if not path.exists():
@@ -53,12 +52,12 @@ def require_file(path: Path) -> None:
 
 
 def usual_separator(path: Path) -> str | None:
-    """Return what is expected between the columns of a text file, by its name; None if anything is."""
+    """Return the separator that a text file's suffix stands for, None for any."""
     return USUAL_SEPARATORS.get(_format(path), ",")
 
 
 def _format(path: Path) -> str:
-    """Return the end of a name that tells the format, without that which tells how it is packed."""
+    """Return the suffix of the format, before that of a compression."""
     before = Path(path.stem).suffix.lower()
     is_packed_text = path.suffix.lower() in COMPRESSIONS and before in USUAL_SEPARATORS
     return before if is_packed_text else path.suffix.lower()

@@ -1,4 +1,4 @@
-"""Tables in text: read by pandas in one pass, and looked at row by row only where something is off."""
+"""Tables in text: read by pandas in one pass, and row by row only where something is off."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swapwise.app.cli.failures import BadInput
-from swapwise.app.cli.messages import quoted, some_of
+from swapwise.app.cli.messages import quoted
 from swapwise.app.cli.reading.content import content_of
 from swapwise.app.cli.reading.numerals import decimal_of, has_decimal_commas, with_numbers
 from swapwise.app.cli.reading.rows import SEPARATORS, Dialect, Row, layout_of, n_named, rows_of, separator_of
-from swapwise.checks import warn
+from swapwise.checks import some_of, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ ABOVE = re.compile(
     rb'((?:#[^\r\n,;\t|]*\r?\n)*)(?:"?sep=([,;\t|])"?[^\S\r\n]*\r?\n)?(?: *\r?\n)*', re.IGNORECASE
 )
 
-# Lines, or bytes of more than two lines, that tell what the separator is.
+# The separator is found from this many lines, or from the first two and this many bytes.
 MOST_LINES, MOST_BYTES = 50, 1_000_000
 
 # Of more columns, pandas is faster on the whole file than on parts of it, and later on one block of numbers.
@@ -38,8 +38,8 @@ MANY_COLUMNS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class _File:
-    """The content of a file, and how it is read."""
+class _TextFile:
+    """The content of a file, and its layout."""
 
     path: Path
     content: bytes
@@ -53,12 +53,11 @@ class _File:
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns."""
         return [name.strip() for name in self.first_rows[0].cells]
 
     @property
     def text(self) -> str:
-        """All from the names on, in the lines of the file."""
+        """All from the names on; what stands above is blank lines, so that lines keep their numbers."""
         return "\n" * self.n_above + self.content[self.start :].decode()
 
     def parse(self, width: int, decimal: str, *, in_parts: bool = True) -> pd.DataFrame:
@@ -68,7 +67,7 @@ class _File:
         body = BytesIO(self.content)
         body.seek(self.body)
         how = {"sep": self.separator, "decimal": decimal, "low_memory": in_parts and width < MANY_COLUMNS}
-        blanks = {"skipinitialspace": b" " in self.content}  # which takes pandas a third longer
+        blanks = {"skipinitialspace": b" " in self.content}  # costs pandas a third more time
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # cells would be lost
             warnings.simplefilter("error", pd.errors.DtypeWarning)  # numbers in some parts, text in others
@@ -81,25 +80,25 @@ class _File:
 def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
     """Return a table that begins with the names of its columns; its index are the lines of the file.
 
-    ``usual`` is what is expected between the columns, None for anything. Another separator is used if only
-    that fits, and told. There are no blanks around words.
+    ``usual`` is the expected separator, None for any; another one is used, with a note, if only that fits.
+    Blanks around words are removed.
     """
-    file = _opened(path, content_of(path, dialect.encoding), usual, dialect.sign)
+    file = _open(path, content_of(path, dialect.encoding), usual, dialect.sign)
     _require_header([name for name in file.names if name], path)
     has_commas = file.separator != "," and has_decimal_commas(row.cells for row in file.first_rows[1:])
     decimal = dialect.decimal or ("," if has_commas else ".")
-    table, has_one_more = _parsed(file, decimal)
+    table, has_one_more = _parse(file, decimal)
     if dialect.separator is None and file.separator != usual:
         warn(f"{path} is read with {SEPARATORS.get(file.separator, 'blanks')} between its columns")
     if decimal == "," and not dialect.decimal:
         warn(f"{path} is read with decimal commas: 1,5 is 1.5")
     names = [*[""] * has_one_more, *file.names]
-    if not names[0]:  # as R writes them, and pandas
+    if not names[0]:  # as R and pandas write the names of rows
         warn(f"the first column of {path} has no name, and is taken as the names of the rows")
     used = [place for place, name in enumerate(names) if name or (place and table[place].notna().any())]
     columns = [names[place] or f"column {place + 1}" for place in used]
     require_different(columns, path)
-    table = table if len(used) == table.shape[1] else table[used]  # which takes long for many
+    table = table if len(used) == table.shape[1] else table[used]  # selecting many columns is slow
     table = table.set_axis(columns, axis=1)
     if len(used) > MANY_COLUMNS:
         table = table.copy()  # in one block of each type
@@ -112,9 +111,9 @@ def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
 
 def read_cells(path: Path, usual: str | None) -> list[list[str]]:
     """Return the words of a small text file, line by line, without the blanks around them."""
-    # No option is about this file: of two separators that fit, it has the usual one.
+    # No option is about this file: of two separators that fit, the usual one is taken.
     content = content_of(path, None, remedy="save it as UTF-8")
-    file = _opened(path, content, usual, None, strict=False)
+    file = _open(path, content, usual, None, strict=False)
     rows = list(rows_of(file.text, file.separator, path))
     width = len(rows[0].cells)
     for row in rows:
@@ -125,16 +124,15 @@ def read_cells(path: Path, usual: str | None) -> list[list[str]]:
 
 
 def require_different(names: Iterable[str], path: Path) -> None:
-    """Say which names there are several of."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        told = f"{path} has several columns of the same name: {quoted(twice)}"
-        raise BadInput(f"{told}; rename one of them, or leave it out of the file")
+        problem = f"{path} has several columns of the same name: {quoted(twice)}"
+        raise BadInput(f"{problem}; rename one of them, or leave it out of the file")
 
 
-def _opened(
+def _open(
     path: Path, content: bytes, usual: str | None, separator: str | None, *, strict: bool = True
-) -> _File:
+) -> _TextFile:
     above = ABOVE.match(content)
     assert above is not None  # it may be empty
     start, n_remarks = above.end(), above[1].count(b"\n")
@@ -147,11 +145,11 @@ def _opened(
     if not rows:
         raise BadInput(f"{path} is empty: there is no name of a column in it")
     header = "".join(islice(StringIO(head, newline=""), rows[0].last_line - n_above))
-    return _File(path, content, start, n_above, start + len(header.encode()), separator, rows)
+    return _TextFile(path, content, start, n_above, start + len(header.encode()), separator, rows)
 
 
 def _end_of_head(content: bytes, start: int) -> int:
-    """Return where the first lines end, before a row of which a cell goes over the last of them."""
+    """Return where the first lines end, before a row with a cell that goes on after the last of them."""
     end = start
     for n_lines in range(MOST_LINES):
         if n_lines > 1 and end - start > MOST_BYTES:
@@ -163,18 +161,18 @@ def _end_of_head(content: bytes, start: int) -> int:
 
 
 def _require_header(names: Sequence[str], path: Path) -> None:
-    """Refuse numbers for names, unless they count up, as those of tables that never had other names."""
+    """Refuse numbers as names, unless they count up, as in tables that never had other names."""
     if not names or None in map(decimal_of, names):
         return
     steps = set(np.diff([int(name) for name in names])) if all(map(str.isdecimal, names)) else {0}
     are_years = {len(name) for name in names} == {len("2000")}
     if len(steps) != 1 or 0 in steps or not (are_years or steps == {1}):
-        told = f"{path}: the first line must hold the names of the columns, got numbers: {some_of(names)}"
-        raise BadInput(f"{told}; is there a header?")
+        problem = f"{path}: the first line must hold the names of the columns, got numbers: {some_of(names)}"
+        raise BadInput(f"{problem}; is there a header?")
     warn(f"the first line of {path}, {some_of(names)}, is taken as the names of the columns")
 
 
-def _parsed(file: _File, decimal: str) -> tuple[pd.DataFrame, bool]:
+def _parse(file: _TextFile, decimal: str) -> tuple[pd.DataFrame, bool]:
     """Return all columns by their places, and whether one more comes before the first name."""
     import pandas as pd
 
@@ -198,7 +196,7 @@ def _parsed(file: _File, decimal: str) -> tuple[pd.DataFrame, bool]:
     return table.set_axis(pd.Index(lines, dtype="int64", name="line")), has_one_more
 
 
-def _is_plain(file: _File, table: pd.DataFrame) -> bool:
+def _is_plain(file: _TextFile, table: pd.DataFrame) -> bool:
     """Return whether every row is certainly one line, with a cell for each name, as pandas has read them."""
     content, start = file.content, file.body
     ends = np.frombuffer(content, dtype=np.uint8)[start:] == ord("\n")
@@ -220,7 +218,7 @@ def _is_plain(file: _File, table: pd.DataFrame) -> bool:
 
 
 def _stripped(table: pd.DataFrame, decimal: str) -> pd.DataFrame:
-    """Return a table without blanks around words, read again where there are any."""
+    """Return a table without blanks around words, parsed again where there are any."""
     import pandas as pd
 
     for name in [name for name, dtype in table.dtypes.items() if dtype.kind == "O"]:

@@ -1,4 +1,4 @@
-"""What answers for programs have in common: the search, the proof, and numbers that JSON can say."""
+"""What the answers of ``swapwise select`` and ``graph`` share: proof, notes, and their JSON."""
 
 from __future__ import annotations
 
@@ -6,22 +6,35 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from swapwise.checks import unwarned
+from swapwise.search.result import Status
+
 if TYPE_CHECKING:
     from swapwise.certify.certificate import Certificate
     from swapwise.search.result import SearchResult
 
 
-def written(answer: dict[str, Any]) -> str:
-    """Return an answer as the text of a file.
+def proof_of(model: Any, data: dict[str, Any], seconds: float, progress: bool) -> Certificate | None:
+    """Certify a fitted model; return None if that, or the fit before, was interrupted."""
+    if model.result_.status is Status.INTERRUPTED:
+        return None
+    try:
+        with unwarned():  # warnings of certify are for those who write objectives
+            proof: Certificate = model.certify(**data, time_limit=seconds, progress=progress)
+    except KeyboardInterrupt:
+        return None
+    return proof
 
-    >>> written({"ratio": float("nan")})
-    '{\\n  "ratio": null\\n}\\n'
-    """
+
+def with_notes(settings: dict[str, str], notes: list[str]) -> dict[str, str]:
+    return settings | {"notes": "; ".join(notes)} if notes else settings
+
+
+def json_text(answer: dict[str, Any]) -> str:
     return json.dumps(finite(answer), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def search_in_json(result: SearchResult) -> dict[str, Any]:
-    """Return what was run, how many moves each strategy made, and where it ended."""
     ran = [
         {"name": run.name, "moves": run.n_moves, "value": run.value, "seconds": run.seconds}
         for run in result.strategies
@@ -36,7 +49,6 @@ def search_in_json(result: SearchResult) -> dict[str, Any]:
 
 
 def proof_in_json(proof: Certificate) -> dict[str, Any]:
-    """Return what is proven of an answer."""
     return {
         "proven_optimal": proof.optimal,
         "trivial_bound": proof.trivial,
@@ -52,11 +64,7 @@ def proof_in_json(proof: Certificate) -> dict[str, Any]:
 
 
 def finite(value: Any) -> Any:
-    """Return what JSON can say: null for numbers that are none, and plain numbers for those of numpy.
-
-    >>> finite({"a": [1.5, float("nan")], "b": "text"})
-    {'a': [1.5, None], 'b': 'text'}
-    """
+    """Replace numbers that JSON has not (NaN, infinities) by null, and numpy's numbers by Python's."""
     if isinstance(value, dict):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list):
