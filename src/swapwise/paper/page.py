@@ -14,7 +14,6 @@ from swapwise.charts.document import document, section, table, text
 from swapwise.charts.svg import drawn
 from swapwise.paper.claims import summary
 from swapwise.paper.comparisons import optimum_share
-from swapwise.paper.manifest import what_is_missing
 from swapwise.paper.neighbours import rule_of
 from swapwise.paper.panels import PAPER_PANELS, Curve, Panel, check_rows, footnotes, panels_of
 from swapwise.paper.scatters import (
@@ -28,6 +27,7 @@ from swapwise.paper.scatters import (
     start_of,
     starts_of,
 )
+from swapwise.paper.sessions import what_is_missing
 
 TITLE = "Local search by localizability: the experiments reproduced"
 PAPER = "Kaito Fujii, Approximation Guarantees of Local Search Algorithms via Localizability of Set Functions"

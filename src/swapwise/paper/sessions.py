@@ -1,62 +1,23 @@
-"""How rows were made: versions, processor, options, and every session that worked on them."""
+"""How rows were made: processor and versions of a session, and what differs between sessions."""
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from swapwise.files import write_atomically
-from swapwise.paper.store import StoreError
-
 PACKAGES = ("swapwise", "numpy", "scipy", "scikit-learn", "networkx", "joblib", "pandas")
+SEEDS = "of an instance: seed, trial, setting; of a method: seed, trial, size, setting, method; nothing else"
 
 Manifest = dict[str, Any]
 
 
-def begin(path: Path, options: dict[str, Any]) -> Manifest:
-    """Return the manifest of a folder with a new session begun, and write it.
-
-    Sessions that were killed stay in it with no end; ``changed`` tells what is different since.
-    """
-    manifest = _read(path) if path.exists() else {}
-    manifest["seeds"] = (
-        "of an instance: seed, trial, setting; of a method: seed, trial, size, setting, method; nothing else"
-    )
-    manifest["complete"] = False
-    session = {
-        "started": _now(),
-        "seconds": None,
-        "rows": None,
-        "options": options,
-        "machine": machine(),
-        "versions": versions(),
-    }
-    manifest.setdefault("sessions", []).append(session)
-    save(path, manifest)
-    return manifest
-
-
-def end(path: Path, manifest: Manifest, seconds: float, made: int, rows: int, wanted: int) -> None:
-    """Write down how the session ended: the rows it made, those there are, and those there should be."""
-    manifest["sessions"][-1].update(seconds=round(seconds, 1), rows=made)
-    manifest.update(rows=rows, wanted=wanted, complete=rows == wanted)
-    save(path, manifest)
-
-
-def save(path: Path, manifest: Manifest) -> None:
-    """Write the manifest as JSON."""
-    write_atomically(path, (json.dumps(manifest, indent=2) + "\n").encode())
-
-
 def changed(manifest: Manifest) -> list[str]:
-    """Say what differs between this session and those before that made rows: rows may differ too.
+    """Return what differs between this session and those before that made rows: rows may differ too.
 
     >>> before = {"rows": 7, "machine": {"processor": "A"}, "versions": {"numpy": "1.0", "scipy": "1.0"}}
     >>> now = {"rows": None, "machine": {"processor": "A"}, "versions": {"numpy": "2.0", "scipy": "1.0"}}
@@ -75,7 +36,7 @@ def changed(manifest: Manifest) -> list[str]:
 
 
 def what_is_missing(manifest: Mapping[str, Any]) -> str:
-    """Say that a run is not complete, if it is not.
+    """Return a sentence on rows that are missing, "" if the run is complete.
 
     >>> what_is_missing({"complete": False, "rows": 10, "wanted": 20}), what_is_missing({"complete": True})
     ('This run is not complete: it has 10 of 20 rows.', '')
@@ -86,7 +47,6 @@ def what_is_missing(manifest: Mapping[str, Any]) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """Return what is known of the machine."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -95,11 +55,7 @@ def machine() -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that numbers depend on.
-
-    >>> sorted(versions())[0]
-    'joblib'
-    """
+    """Return the versions of Python and of the packages that numbers depend on."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -116,22 +72,6 @@ def _source() -> str:
     for path in sorted(root.rglob("*.py")):
         digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def _read(path: Path) -> Manifest:
-    try:
-        manifest = json.loads(path.read_bytes())
-        if not isinstance(manifest["sessions"], list):
-            raise TypeError
-    except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(
-            f"{path} is not a manifest of this program; delete it, or give another folder"
-        ) from error
-    return dict(manifest)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _processor() -> str:
