@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from swapwise.paper.grid import GRID
-from swapwise.paper.scatters import (
+from swapwise.paper.panels import (
     SCATTERS,
     TICKS,
     methods_of,
     nines,
     scatter_note,
-    scatters_of,
     shares_and_seconds,
     start_of,
     starts_of,
@@ -46,24 +45,28 @@ def test_only_instances_that_all_have_count():
 
 
 def test_points_are_these_figures_family_by_family():
-    points = SCATTERS[0].points(rows_by_hand())
-    assert [point.name for point in points] == ["auto", "oblivious", "htp", "modular"]
-    assert [point.share for point in points] == pytest.approx([1, 0.9, 0.75, 0.6])
+    means = SCATTERS[0].means(rows_by_hand())
+    assert means.index.tolist() == ["auto", "oblivious", "htp", "modular"]
+    assert means["share"].tolist() == pytest.approx([1, 0.9, 0.75, 0.6])
+    points = SCATTERS[0].chart(rows_by_hand()).series
+    assert [(point.name, point.x, point.y) for point in points] == [
+        (name, [one.seconds], [nines(one.share)]) for name, one in means.iterrows()
+    ]
     assert scatter_note(rows_by_hand()).startswith("(j) to (m): mean share and median seconds of 2 runs")
 
 
 def test_without_neighbours_there_are_no_points():
     rows = fake(without=["neighbours"])
-    assert [scatter.points(rows) for scatter in SCATTERS] == [[], [], [], []]
+    assert [scatter.chart(rows).series for scatter in SCATTERS] == [(), (), (), ()]
     assert scatter_note(rows) == ""
 
 
 def test_every_method_of_the_grid_has_looks_of_its_own():
     rows = fake(trials=1)
     for scatter in SCATTERS:
-        points = scatter.points(rows)
+        points = scatter.chart(rows).series
         assert {point.name for point in points} == set(methods_of(scatter.setting))
-        looks = [(point.style.color, point.style.marker) for point in points]
+        looks = [(point.colour, point.marker) for point in points]
         assert len(set(looks)) == len(looks)
 
 
@@ -78,7 +81,3 @@ def test_starts():
 def test_each_tick_is_higher_than_the_one_below():
     assert (np.diff([nines(tick) for tick in TICKS]) > 0).all()
     assert nines(1.0) == nines(max(TICKS)) == nines(0.99999)
-
-
-def test_as_published_has_none():
-    assert scatters_of(fake("as-published", 1)) == ()
