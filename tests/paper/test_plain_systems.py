@@ -5,11 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from benchmarks.reference.local_search import local_search
+from benchmarks.reference.systems import limits, reachable, system_search
 from swapwise.paper.plain import PlainMatching, PlainPartition
 from swapwise.paper.plain.ising import PlainIsing
 from swapwise.paper.plain.least_squares import PlainLeastSquares
-from swapwise.paper.plain.local_search import local_search
-from swapwise.paper.plain.systems import limits, reachable, system_search
 
 VARIANTS = ["oblivious", "semi-oblivious", "non-oblivious"]
 KINDS = ["matroid intersection", "exchange system"]

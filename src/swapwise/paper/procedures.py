@@ -11,14 +11,12 @@ import numpy as np
 from swapwise.certify.certify import certify, exact
 from swapwise.maximize import maximize
 from swapwise.override import override
-from swapwise.paper.plain import (
-    Outcome,
+from swapwise.paper.plain.search import (
     arbitrary_start,
     exchange_search,
     modular,
     random_residual_greedy,
 )
-from swapwise.paper.plain.systems import SystemOutcome
 from swapwise.paper.settings import Setting
 from swapwise.search.result import SearchResult, Status
 from swapwise.search.rules import NonOblivious, Pivot
@@ -232,7 +230,6 @@ class Plain(Procedure):
     @override
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
         f, constraint = setting.plain_problem(instance, size)
-        outcome: Outcome | SystemOutcome
         if self.method in LOCAL_SEARCHES:
             M = setting.published_smoothness(setting.problem(instance, size)[0])
             start = arbitrary_start(constraint, f.n) if self.start == ARBITRARY else set()

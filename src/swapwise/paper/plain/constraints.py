@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from swapwise.paper.plain.others import heaviest_base
-from swapwise.paper.plain.systems import Exchange
+from swapwise.paper.plain.search import Exchange, heaviest_base
 
 
 class PlainPartition:
