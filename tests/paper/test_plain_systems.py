@@ -287,6 +287,13 @@ class TestIsing:
         assert f.value([0, 5]) == pytest.approx(f.value([0]) + f.value([5]), abs=1e-12)
 
 
+def test_constraints_by_hand():
+    assert [PlainPartition([0, 0, 1], 1)(S) for S in ([0, 2], [0, 1])] == [True, False]
+    matching = PlainMatching(4, 1)
+    assert [matching(S) for S in ([0, 5], [0, 1])] == [True, False]
+    assert matching.exchanges({0, 5})[0] == ((1,), (0, 5))  # the edge (0, 2) for (0, 1) and (2, 3)
+
+
 @pytest.mark.parametrize(
     "constraint", [PlainPartition([0, 0, 0, 1, 1, 2], 2), PlainMatching(4, 1), PlainMatching(4, 2)]
 )

@@ -7,7 +7,7 @@ import numpy as np
 from swapwise.checks import BoolArray, FloatArray
 from swapwise.paper.graph_baselines.nodes import TOLERANCE, LogisticLoss, margins_of
 
-# Steps, and halvings of a step, after which somebody else has to go on.
+# Steps, and halvings of a step, after which descent ends.
 MOST_NEWTON_STEPS, MOST_HALVINGS = 50, 20
 
 # Added to the diagonal of Hessians, of which some are singular; it changes steps, not where they end.
@@ -18,18 +18,9 @@ class NewtonSteps:
     """Descent on ``mean log(1 + exp(−2 z_u)) + λ_u ‖θ_u‖₁`` for all vertices u of one data set.
 
     A step minimises the second-order model of the loss among the θ_u of one orthant: that of θ_u, where a
-    coefficient of zero may leave towards the side to which the gradient pushes it. What would cross zero
-    stops there. Steps that do not lower the objective are halved and then given up, so that nothing gets
-    worse; near the solution a few steps find all of its digits.
-
-    >>> spins = np.array([[1.0, 1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
-    >>> NewtonSteps(spins).descend(np.array([0.1, 0.1]), np.zeros((2, 2))).round(3)
-    array([[0.   , 0.424],
-           [0.424, 0.   ]])
-
-    References
-    ----------
-    Andrew and Gao (2007), Scalable training of L1-regularized log-linear models.
+    coefficient of zero may leave towards the side to which the gradient pushes it; a coefficient that would
+    cross zero stops there (Andrew and Gao 2007, Scalable training of L1-regularized log-linear models). Steps
+    that do not lower the objective are halved and then given up.
     """
 
     def __init__(self, spins: FloatArray) -> None:

@@ -71,7 +71,6 @@ def exchange_search(
 
 
 def after(X: set[int], exchange: Exchange) -> set[int]:
-    """Return (X ∪ A) − D."""
     added, dropped = exchange
     return X - set(dropped) | set(added)
 
@@ -116,7 +115,6 @@ def _non_oblivious(f: Any, X: set[int], exchanges: list[Exchange], M: Any) -> li
 
 
 def _norm(v: Any, elements: Elements) -> float:
-    """Return the squared length of a part of a vector."""
     return float(sum(v[x] ** 2 for x in elements))
 
 
