@@ -43,21 +43,19 @@ class Interrupted(Exception):
 
 @dataclass(frozen=True)
 class Procedure(ABC):
-    """Something that runs on an instance and has figures to show for it."""
+    """What runs on an instance and returns figures; its name and part are those of rows."""
 
     @property
     @abstractmethod
-    def name(self) -> str:
-        """How rows call it."""
+    def name(self) -> str: ...
 
     @property
     @abstractmethod
-    def part(self) -> str:
-        """The part of the experiments that it belongs to."""
+    def part(self) -> str: ...
 
     @property
     def repeats(self) -> int:
-        """How often it runs at least when it is timed; the median counts."""
+        """The least number of runs when it is timed; the median counts."""
         return 3
 
     @property
@@ -76,10 +74,6 @@ class Search(Procedure):
 
     >>> Search("oblivious").name, Search("oblivious", start="greedy", q=2).name
     ('oblivious', 'oblivious from greedy, q = 2')
-    >>> Search("oblivious").part, Search("oblivious", start="arbitrary").part
-    ('paper', 'printed')
-    >>> Search("htp").part, Search("oblivious", start="htp").part
-    ('neighbours', 'starts')
     """
 
     method: str
@@ -132,11 +126,12 @@ class Search(Procedure):
 class Proof(Procedure):
     """A search with the certificate of its answer.
 
-    The certificate may look at a fixed number of parts, not take a fixed time, so that it is the same
-    wherever it runs. A ridge (for one sample) makes the objective strongly concave, which the dual bound
-    needs. Where nothing is proven beyond the trivial bound, there is no share of the optimum.
+    The number of parts that it looks at is limited, not the time, so that it is the same wherever it runs. A
+    ridge (for one sample) makes the objective strongly concave, which the dual bound needs. Where nothing is
+    proven beyond the trivial bound, there is no share of the optimum.
     """
 
+    part = "certificates"
     ridge: float
     max_nodes: int
 
@@ -144,11 +139,6 @@ class Proof(Procedure):
     @override
     def name(self) -> str:
         return "certificate" if self.ridge == 0 else "certificate with ridge"
-
-    @property
-    @override
-    def part(self) -> str:
-        return "certificates"
 
     @override
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
@@ -158,13 +148,13 @@ class Proof(Procedure):
         proof = certify(objective, constraint, result, time_limit=None, gap=0.0, max_nodes=self.max_nodes)
         if proof.status == Status.INTERRUPTED:
             raise Interrupted
-        promise = None if result.guarantee is None else result.guarantee.beyond_trivial
+        guarantee = None if result.guarantee is None else result.guarantee.beyond_trivial
         return {
             **figures,
             "status": str(proof.status),
             "upper_bound": proof.upper_bound,
             "proven": None if proof.trivial else proof.ratio,
-            "promised": None if promise is None else promise.ratio,
+            "promised": None if guarantee is None else guarantee.ratio,
         }
 
 
@@ -176,17 +166,8 @@ class Optimum(Procedure):
     status is OPTIMAL the optimum is proven; else ``upper_bound`` is above it.
     """
 
+    name = part = "optimum"
     max_nodes: int
-
-    @property
-    @override
-    def name(self) -> str:
-        return "optimum"
-
-    @property
-    @override
-    def part(self) -> str:
-        return "optimum"
 
     @override
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
@@ -198,12 +179,10 @@ class Optimum(Procedure):
 
 @dataclass(frozen=True)
 class Plain(Procedure):
-    """A method as plainly as possible: every value is a refit, see ``swapwise.paper.plain``.
+    """A method as plainly as possible: every value is a refit, see ``swapwise.paper.plain``."""
 
-    >>> Plain("modular").name, Plain("oblivious", ARBITRARY).name
-    ('plain modular', 'plain oblivious from arbitrary')
-    """
-
+    part = "plain"
+    repeats = 1
     method: str
     start: str = EMPTY
 
@@ -211,16 +190,6 @@ class Plain(Procedure):
     @override
     def name(self) -> str:
         return f"plain {self.method}" + ("" if self.start == EMPTY else f" from {self.start}")
-
-    @property
-    @override
-    def part(self) -> str:
-        return "plain"
-
-    @property
-    @override
-    def repeats(self) -> int:
-        return 1
 
     @property
     @override
