@@ -33,8 +33,7 @@ _INSTANCE = ["size", "flavour", "seed", "trial"]
 INSTANCE = ("setting", "seed", "trial", "size")
 
 
-class Missing(LookupError):
-    """The rows that a claim needs are not there."""
+class Missing(LookupError): ...
 
 
 def tidy(rows: pd.DataFrame) -> pd.DataFrame:
@@ -91,7 +90,6 @@ def optimum_share(rows: pd.DataFrame) -> pd.Series:
 
 
 def alone(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows without seconds that were measured beside other runs."""
     return rows.assign(seconds=rows["seconds"].where(rows["alone"]))
 
 
@@ -104,12 +102,7 @@ def require_methods(rows: pd.DataFrame, methods: Sequence[str]) -> None:
 
 
 def gaps(rows: pd.DataFrame, kinds: Iterable[tuple[str, str]]) -> str:
-    """Return in words which declared sizes of settings and methods have no rows, "" if all have.
-
-    >>> rows = pd.DataFrame({"setting": "ising-10", "method": ["oblivious", "random"], "size": [1, 5]})
-    >>> gaps(rows, [("ising-10", "oblivious"), ("ising-10", "random"), ("ising-10", "modular")])
-    'oblivious in ising-10 at b = 2–5; random in ising-10 at b = 1–4; modular in ising-10'
-    """
+    """Name the declared sizes of settings and methods that have no rows, "" if all have."""
     alike: dict[tuple[str, str], list[str]] = {}
     for setting, method in kinds:
         there = set(rows.loc[(rows["setting"] == setting) & (rows["method"] == method), "size"])
@@ -214,7 +207,6 @@ class Lead:
 
     @property
     def not_ahead(self) -> list[int]:
-        """The sizes at which it is not, ties aside."""
         return list(self.by_size.index[(self.by_size <= 0) & ~self.tied])
 
     @property
@@ -238,7 +230,6 @@ class Lead:
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is ahead wherever there is no tie."""
         return bool(self.ahead) and not self.not_ahead
 
     def __str__(self) -> str:
@@ -267,11 +258,7 @@ def with_error(difference: float, error: float, form: str = ".3f") -> str:
 
 
 def sizes(setting: str, numbers: Collection[float]) -> str:
-    """Name sizes.
-
-    >>> sizes("regression-200", [1, 2, 3]), sizes("regression-200", [2]), sizes("ising-10", [1, 3])
-    ('capacities 1–3', 'capacity 2', 'b = 1, 3')
-    """
+    """Name sizes: "capacities 1–3", "b = 1, 3"."""
     ordered = sorted({int(number) for number in numbers})
     in_a_row = len(ordered) > 1 and ordered == list(range(ordered[0], ordered[-1] + 1))
     text = f"{ordered[0]}–{ordered[-1]}" if in_a_row else ", ".join(map(str, ordered))
@@ -281,11 +268,7 @@ def sizes(setting: str, numbers: Collection[float]) -> str:
 
 
 def span(counts: Iterable[float], noun: str) -> str:
-    """Name the smallest and the largest of some counts.
-
-    >>> span([3, 3], "trial"), span([1, 3], "trial"), span([1], "trial")
-    ('3 trials', '1 to 3 trials', '1 trial')
-    """
+    """Name the smallest and the largest of some counts: "1 to 3 trials"."""
     different = sorted({int(count) for count in counts})
     text = str(different[0]) if len(different) == 1 else f"{different[0]} to {different[-1]}"
     return f"{text} {noun}{'' if different == [1] else 's'}"

@@ -224,7 +224,7 @@ def _write_shared_legend(figure: Figure, handles: dict[str, Artist], at: float) 
 
 
 def _draw_scatters(figure: Figure, scatters: Iterable[Scatter], rows: pd.DataFrame, top: float) -> None:
-    """Draw two rows of panels, and one legend beneath them with a column for each family of methods."""
+    """Draw two rows of panels, and one legend beneath them with a column per family of methods."""
     width, height = figure.get_size_inches()
     shown: dict[str, dict[str, Artist]] = {family: {} for family in FAMILIES}
     for rank, scatter in enumerate(scatters):

@@ -54,8 +54,6 @@ class Block:
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry of the grid, to become one row."""
-
     block: Block
     size: int
     trial: int
@@ -75,7 +73,6 @@ class Cell:
 
     @property
     def seconds(self) -> float:
-        """A rough estimate."""
         block = self.block
         once = block.seconds * (self.size / block.setting.sizes[-1]) ** block.growth
         return once * (block.procedure.repeats if self.is_timed else 1)
@@ -115,7 +112,7 @@ PRINTED: tuple[Block, ...] = tuple(
 
 
 def _plain(setting: Setting, searches: dict[str, float], others: dict[str, float]) -> list[Block]:
-    """Return plain searches from both starts, and what the paper compares them with."""
+    """Return plain searches from both starts, and the methods that they are compared with."""
     procedures = {Plain(method, start): took for start in STARTS for method, took in searches.items()}
     procedures |= {Plain(method): took for method, took in others.items()}
     return [Block(setting, one, took, _EVERY_OTHER[setting], 3) for one, took in procedures.items()]

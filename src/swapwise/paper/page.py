@@ -73,7 +73,6 @@ def _curves(paper: Sequence[Panel], beyond: Sequence[Panel], rows: pd.DataFrame)
 
 
 def _neighbours(scatters: Sequence[Scatter], rows: pd.DataFrame) -> str:
-    """Return the panels of value against time, and tables of the same, of methods and of starts."""
     note = f"All methods on the paper's instances: value against time. {scatter_note(rows)}"
     tables = []
     for setting in (scatter.setting for scatter in scatters):
@@ -121,7 +120,6 @@ def _claim_cell(head: str, look: str, content: object) -> str:
 
 
 def _mean_tables(rows: pd.DataFrame) -> str:
-    """Return tables of methods and sizes: what was reached, how long it took and what is proven."""
     rows = rows.assign(optimum=optimum_share(rows))
     is_proof = rows["part"] == "certificates"
     kinds = (
@@ -154,7 +152,7 @@ def _seconds(mean: float) -> str:
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Go through nested values: every leaf with the names that lead to it."""
+    """Yield every leaf of nested values, with the names that lead to it."""
     inner: Iterable[tuple[str, Any]] = ()
     if isinstance(value, Mapping):
         inner = ((str(key), one) for key, one in value.items())

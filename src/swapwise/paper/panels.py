@@ -35,12 +35,12 @@ Figures = Callable[[pd.DataFrame, pd.DataFrame], pd.Series]
 
 
 def share(mine: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
-    """Return values divided by the best that any method found."""
+    """Values divided by the best that any method found."""
     return best_known_share(rows)[mine.index]
 
 
 def bound(mine: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
-    """Return the upper bound on the optimum, on the scale of quality."""
+    """The upper bound on the optimum, on the scale of quality."""
     value, quality, upper = (
         pd.to_numeric(mine[name]).astype(float) for name in ("value", "quality", "upper_bound")
     )
@@ -93,7 +93,6 @@ class Line:
         return means.fillna({"trials": 0})
 
     def until(self, rows: pd.DataFrame) -> int | None:
-        """Return the last size that was run, if the grid has larger ones."""
         last = int(self._mine(rows)["size"].max())
         return last if last < max(DECLARED.get((self.setting.name, self.method), ()), default=0) else None
 
@@ -104,11 +103,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves over sizes, on one pair of axes.
-
-    >>> PAPER_PANELS[1].caption, PAPER_PANELS[1].y.label, PAPER_PANELS[1].y.log
-    ('(b) regression, objective, n = 200', 'R²', False)
-    """
+    """Curves over sizes, on one pair of axes."""
 
     letter: str
     title: str
@@ -133,7 +128,6 @@ class Panel:
         return {line: means for line, means in found.items() if len(means)}
 
     def chart(self, rows: pd.DataFrame) -> Chart:
-        """Return the chart; without series if nothing was run."""
         found = self.means(rows)
         limits = None
         if found:
@@ -199,21 +193,13 @@ TICKS: dict[float, str] = {0.0: "0", 0.5: ".5", 0.9: ".9", 0.99: ".99", 0.999: "
 
 
 def nines(share: float) -> float:
-    """Return where a share is on the axis: ``−log10(1 − share)``, at most that of the last tick.
-
-    >>> round(nines(0.9), 6), round(nines(0.99), 6), round(nines(1.0), 6)
-    (1.0, 2.0, 4.0)
-    """
+    """Return the place of a share on the axis: ``−log10(1 − share)``, at most that of the last tick."""
     return -log10(max(1.0 - share, 1.0 - max(TICKS)))
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """One point per method: seconds across, on a log scale, and the share of the best found upwards.
-
-    >>> SCATTERS[0].caption
-    '(j) regression, n = 200'
-    """
+    """One point per method: seconds across, on a log scale, and the share of the best found upwards."""
 
     letter: str
     title: str
@@ -224,12 +210,10 @@ class Scatter:
         return f"({self.letter}) {self.title}"
 
     def means(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return share, seconds and instances of the methods that were run, family by family."""
         means = shares_and_seconds(rows, self.setting, methods_of(self.setting))
         return means.reindex([name for name in LOOKS if name in means.index])
 
     def chart(self, rows: pd.DataFrame) -> Chart:
-        """Return the chart; without series if nothing was run."""
         means = self.means(rows)
         lowest = min(map(nines, means["share"]), default=0.0)
         x = replace(TIME, limits=log_range(means["seconds"].to_numpy()) if len(means) else None)
@@ -249,32 +233,20 @@ def _point(name: str, means: pd.Series) -> Curve:
 
 
 def methods_of(setting: Setting) -> list[str]:
-    """Return the methods of the paper, those around it, and what the library does by itself.
-
-    >>> methods_of(ISING_10)[:4]
-    ['auto', 'oblivious', 'semi-oblivious', 'non-oblivious']
-    """
+    """Return the methods of the paper, those around it, and "auto"."""
     blocks = [block for block in GRID if block.setting == setting]
     return ["auto", *(x.procedure.name for x in blocks if x.procedure.part in ("paper", "neighbours"))]
 
 
 def starts_of(setting: Setting) -> list[str]:
-    """Return one local search from all starts, the empty set first, and what the library does by itself.
-
-    >>> starts_of(ISING_10)[:3]
-    ['auto', 'semi-oblivious', 'semi-oblivious from arbitrary']
-    """
+    """Return the local search of :func:`rule_of` from all starts, the empty set first, and "auto"."""
     rule = rule_of(setting)
     names = (block.procedure.name for block in GRID if block.setting == setting)
     return ["auto", rule, *(name for name in names if name.startswith(f"{rule} from") and "q =" not in name)]
 
 
 def start_of(search: str) -> str:
-    """Return where a search of :func:`starts_of` begins.
-
-    >>> start_of("oblivious"), start_of("oblivious from htp"), start_of("auto")
-    ('empty', 'htp', 'auto')
-    """
+    """Return the start of a search of :func:`starts_of`."""
     return search if search == "auto" else search.partition(" from ")[2] or "empty"
 
 
@@ -374,7 +346,7 @@ def _starts() -> tuple[Line, ...]:
 
 
 def _pairs() -> tuple[Line, ...]:
-    """Return one element at a time as in the panel of starts, and two at a time with a look of their own.
+    """Return q = 1 as in the panel of starts, and q = 2 with a look of its own.
 
     Semi-oblivious search from empty is left out: it lies between the two others, and on them.
     """
@@ -509,7 +481,7 @@ def footnotes(rows: pd.DataFrame) -> list[str]:
 
 
 def _proven_note(rows: pd.DataFrame) -> list[str]:
-    """Say in how many instances the optimum is proven, and how close to the bound the best of others are."""
+    """Say in how many instances the optimum is proven, and how close to the bound the other best sets are."""
     texts = []
     for panel in PAPER_PANELS:
         setting = panel.lines[0].setting
@@ -525,7 +497,6 @@ def _proven_note(rows: pd.DataFrame) -> list[str]:
 
 
 def scatter_note(rows: pd.DataFrame) -> str:
-    """Say what the points are; nothing if there are none."""
     *_, scatters = panels_of(rows)
     counts = {int(count) for scatter in scatters for count in scatter.means(rows)["instances"]}
     letters = f"({SCATTERS[0].letter}) to ({SCATTERS[-1].letter})"

@@ -38,7 +38,7 @@ FIGURES = ("value", "n_iter", "n_evaluations", "status", "upper_bound", "proven"
 
 
 class Interrupted(Exception):
-    """A search was interrupted, so its figures are not those of the whole search."""
+    """The search was interrupted: its figures are not those of the whole."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,7 @@ class Procedure(ABC):
         return None
 
     @abstractmethod
-    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
-        """Return its figures, from the data to the answer; names are among ``FIGURES``."""
+    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,6 @@ class Search(Procedure):
         return _figures(self.search(setting, instance, size, flavour, seed))
 
     def search(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> SearchResult:
-        """Search, with the library's defaults or as published: one M for all moves."""
         objective, constraint = setting.problem(instance, size)
         method: str | Pivot = self.method
         if flavour == AS_PUBLISHED and method == "non-oblivious":

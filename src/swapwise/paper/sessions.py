@@ -17,13 +17,7 @@ Manifest = dict[str, Any]
 
 
 def changed(manifest: Manifest) -> list[str]:
-    """Return what differs between this session and those before that made rows: rows may differ too.
-
-    >>> before = {"rows": 7, "machine": {"processor": "A"}, "versions": {"numpy": "1.0", "scipy": "1.0"}}
-    >>> now = {"rows": None, "machine": {"processor": "A"}, "versions": {"numpy": "2.0", "scipy": "1.0"}}
-    >>> changed({"sessions": [before, now]})
-    ['numpy was 1.0 and is 2.0']
-    """
+    """Return what differs between this session and those before that made rows: rows may differ too."""
     *before, now = ({**session["machine"], **session["versions"]} for session in manifest["sessions"])
     made_rows = [session["rows"] != 0 for session in manifest["sessions"][:-1]]  # None: it was killed
     differences = [
@@ -36,11 +30,7 @@ def changed(manifest: Manifest) -> list[str]:
 
 
 def what_is_missing(manifest: Mapping[str, Any]) -> str:
-    """Return a sentence on rows that are missing, "" if the run is complete.
-
-    >>> what_is_missing({"complete": False, "rows": 10, "wanted": 20}), what_is_missing({"complete": True})
-    ('This run is not complete: it has 10 of 20 rows.', '')
-    """
+    """Return a sentence on rows that are missing, "" if the run is complete."""
     if manifest.get("complete", True):
         return ""
     return f"This run is not complete: it has {manifest['rows']} of {manifest['wanted']} rows."
@@ -55,7 +45,6 @@ def machine() -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that numbers depend on."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:

@@ -32,7 +32,6 @@ class Setting(ABC):
 
     @property
     def experiment(self) -> str:
-        """The experiment it belongs to: the first part of the name."""
         return self.name.split("-")[0]
 
     @abstractmethod

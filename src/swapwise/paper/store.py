@@ -91,7 +91,6 @@ class Store:
         self._insert("rows", (*COLUMNS, "checksum"), values)
 
     def begin(self, options: Mapping[str, Any]) -> None:
-        """Begin a session; one that is killed stays without an end."""
         facts = (json.dumps(one) for one in (options, machine(), versions()))
         started = datetime.now(UTC).isoformat(timespec="seconds")
         self._insert("sessions", ("started", "options", "machine", "versions"), (started, *facts))

@@ -245,6 +245,13 @@ def test_stopped_with_workers_at_work_it_ends_soon_and_keeps_what_there_is(tmp_p
     assert len(rows_of(tmp_path)) == len(stored_in(tmp_path)) >= 20
 
 
+def test_runs_with_other_options_have_folders_of_their_own():
+    usual = {"flavour": "default", "start": "both", "quick": False, "only": [], "trials": 10, "seed": 2020}
+    other = {"start": "empty", "quick": True, "only": ["ising-20"], "trials": 3, "seed": 1}
+    assert reproduction._name_of(usual) == "default"
+    assert reproduction._name_of(usual | other) == "default-from-empty-quick-ising-20-3-trials-seed-1"
+
+
 def test_seeds_and_trials_are_those_of_the_grid():
     defaults = inspect.signature(cells).parameters
     assert (defaults["trials"].default, defaults["seed"].default) == (reproduction.TRIALS, reproduction.SEED)

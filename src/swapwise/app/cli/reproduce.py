@@ -34,11 +34,7 @@ TRIALS, QUICK_TRIALS, SEED = 10, 2, 2020
 
 
 class Start(StrEnum):
-    """Where the paper's local searches begin.
-
-    >>> Start("arbitrary").value
-    'arbitrary'
-    """
+    """Where the paper's local searches begin."""
 
     EMPTY = "empty"
     ARBITRARY = "arbitrary"
@@ -109,14 +105,7 @@ def reproduce(
 
 
 def _name_of(options: dict[str, Any]) -> str:
-    """Return a folder name that tells runs with other options apart: none overwrites another's figure.
-
-    >>> usual = {"flavour": "default", "start": "both", "quick": False, "only": []}
-    >>> _name_of({**usual, "trials": 10, "seed": 2020})
-    'default'
-    >>> _name_of({**usual, "start": "empty", "quick": True, "only": ["ising-20"], "trials": 3, "seed": 1})
-    'default-from-empty-quick-ising-20-3-trials-seed-1'
-    """
+    """Return a folder name that tells runs with other options apart: none overwrites another run's figure."""
     words = [options["flavour"]]
     words += [] if options["start"] == Start.BOTH else [f"from {options['start']}"]
     words += [*(["quick"] if options["quick"] else []), *options["only"]]
@@ -162,7 +151,7 @@ def _run_and_report(grid: Sequence[Cell], folder: Path, options: dict[str, Any])
 
 
 def _write_results(folder: Path, rows: pd.DataFrame, manifest: Manifest) -> list[Finding]:
-    """Write rows.csv, figure.png, figure.pdf, claims.md and report.html; return what became of the claims."""
+    """Write all files but the store; return what became of the claims."""
     from swapwise.paper.claims import describe, findings, to_markdown
     from swapwise.paper.figure import draw_figure
     from swapwise.paper.page import render_page
@@ -241,7 +230,6 @@ def _progress(
 def _show(
     console: Console, rows: pd.DataFrame, wanted: int, judged: list[Finding], folder: Path, seconds: float
 ) -> None:
-    """Print the means that the figure shows, what became of the claims, and where everything is."""
     from swapwise.paper.claims import summary
 
     paper = rows[rows["part"].isin(["paper", "printed"])]
@@ -258,7 +246,6 @@ def _show(
 
 
 def _table(rows: pd.DataFrame, title: str) -> Table:
-    """Lay mean quality out with methods as rows and sizes as columns."""
     from rich import box
     from rich.table import Table
 

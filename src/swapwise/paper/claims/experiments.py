@@ -111,7 +111,7 @@ def quality(
     larger: bool = False,
     growing: bool = False,
 ) -> Outcome:
-    """Compare the quality of the non-oblivious search with benchmarks: at every size, or at the larger ones.
+    """Compare the quality of the non-oblivious search with benchmarks, at every size or at the larger ones.
 
     With ``growing``, its lead has to be larger at the larger sizes, too.
     """
@@ -189,7 +189,7 @@ def poor(rows: pd.DataFrame) -> Outcome:
 
 
 def _doubts(leads: Sequence[Lead], judged: Collection[int] = (), holds: bool = True) -> list[str]:
-    """Say where leads are not clear of sampling error, and whether that is so wherever the verdict is made.
+    """Say where leads are within sampling error, and whether that is so wherever the verdict is made.
 
     A verdict is made at all judged sizes if it holds, else at those where the method is not ahead.
     """
@@ -202,7 +202,6 @@ def _doubts(leads: Sequence[Lead], judged: Collection[int] = (), holds: bool = T
 
 
 def _growth_error(comparison: Comparison, leads: Sequence[Lead], upper: np.ndarray) -> float:
-    """Return the standard error over trials of how much larger the lead on the best is at upper sizes."""
     best = pd.concat({lead.other: lead.by_size for lead in leads}, axis=1).idxmin(axis=1)
     figures = comparison.figures
     size = figures.index.get_level_values("size")

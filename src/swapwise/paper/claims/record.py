@@ -64,5 +64,4 @@ class Finding:
 
     @property
     def ruling(self) -> str:
-        """The verdict, and for which start."""
         return f"{self.verdict} from {self.start}" if self.start else self.verdict

@@ -64,7 +64,6 @@ def findings(rows: pd.DataFrame) -> list[Finding]:
 
 
 def _starts_of(rows: pd.DataFrame) -> list[str]:
-    """Return where the paper's searches begin; the empty set if there are none."""
     there = {
         block.procedure.printed_start for block in GRID if (rows["method"] == block.procedure.name).any()
     }
@@ -72,7 +71,6 @@ def _starts_of(rows: pd.DataFrame) -> list[str]:
 
 
 def summary(found: Sequence[Finding]) -> str:
-    """Count the verdicts, for each start if there are several."""
     starts = [start for start in STARTS if any(finding.start == start for finding in found)] or [""]
     counts = [_counts([x.verdict for x in found if x.start in ("", start)]) for start in starts]
     if len(starts) == 1:

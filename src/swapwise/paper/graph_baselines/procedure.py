@@ -65,7 +65,6 @@ class Baseline:
     needs: tuple[str, ...] = ()
 
     def edges(self, spins: FloatArray, constraint: BMatching, width: float) -> IndexArray:
-        """Return the graph it finds, cut to the degrees of the constraint."""
         known = {"width": width, "max_neighbours": max(constraint.b.values(), default=0)}
         weights = self.weigh(spins, **{name: known[name] for name in self.needs})
         return cut_to_degrees(edge_weights(weights, self.rule), constraint)

@@ -86,7 +86,6 @@ class OrderedLocalSearch(Method):
         self.details = {"share": 2 / (self._constraint.p + 3)}
 
     def _find(self, walk: OrderedSet, budget: Budget) -> Found | None:
-        """Return the best move of the first few that have a good enough one."""
         least = max(self._tol, ROUNDING) * float((walk.weights**2).sum())
         for batch in self._batches(walk.support):
             best = Found(Move(), least)
@@ -130,11 +129,9 @@ class OrderedSet:
 
     @property
     def support(self) -> IndexArray:
-        """The elements in increasing order."""
         return np.sort(self._order)
 
     def gain(self, move: Move) -> float:
-        """Return the squared weights that come in, less those that go out."""
         leaves = np.isin(self._order, move.dropped)
         weights = self._weights_after(self._order[~leaves], move.added)
         return float((weights**2).sum() - (self.weights[leaves] ** 2).sum())

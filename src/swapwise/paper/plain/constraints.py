@@ -87,5 +87,4 @@ class PlainMatching:
 
 
 def _one_of(full: list[int] | None) -> list[tuple[int, ...]]:
-    """Return the ways to make room: one element of what is full, or nothing where there is room."""
     return [()] if full is None else [(x,) for x in full]
