@@ -93,12 +93,11 @@ def alone(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(seconds=rows["seconds"].where(rows["alone"]))
 
 
-def require_methods(rows: pd.DataFrame, methods: Sequence[str]) -> None:
+def require_methods(rows: pd.DataFrame, methods: Sequence[str], what: str = "rows of {}") -> None:
     """Raise if a method has no rows: what a run left out is not judged, be it by a small example."""
-    there = set(rows.loc[rows["value"] > 0, "method"])
-    absent = [method for method in methods if method not in there]
+    absent = [method for method in methods if method not in set(rows["method"])]
     if absent:
-        raise Missing(f"rows of {listed(absent)}")
+        raise Missing(what.format(listed(absent)))
 
 
 def gaps(rows: pd.DataFrame, kinds: Iterable[tuple[str, str]]) -> str:

@@ -39,15 +39,6 @@ class Store:
 
     As a context manager it keeps the file locked; a program that is killed leaves no lock, and no part of a
     row. Each row has a checksum: a damaged file is an error, since other rows may be wrong too.
-
-    >>> import tempfile
-    >>> row = dict.fromkeys(COLUMNS) | {"setting": "ising-10", "method": "random", "size": 1, "value": 0.5}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with Store(Path(folder) / "results.sqlite") as store:
-    ...         store.add(row)
-    ...     with Store(Path(folder) / "results.sqlite") as store:
-    ...         [row["value"] for row in store.rows.values()]
-    [0.5]
     """
 
     def __init__(self, path: Path) -> None:

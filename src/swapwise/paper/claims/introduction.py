@@ -45,9 +45,8 @@ def efficient(methods: Sequence[str], rows: pd.DataFrame) -> Outcome:
     runs = rows[rows["method"].isin(methods)].dropna(subset=["status"])
     timed = alone(runs).dropna(subset=["seconds"])
     for experiment, method in product(("regression", "ising"), methods):
-        of_experiment = timed[timed["setting"].str.startswith(experiment)]
-        if method not in set(of_experiment["method"]):
-            raise Missing(f"seconds of {method} in the {experiment} experiment, with nothing beside it")
+        missing = f"seconds of {{}} in the {experiment} experiment, with nothing beside it"
+        require_methods(timed[timed["setting"].str.startswith(experiment)], [method], missing)
     at_optimum = runs["status"] == Status.LOCAL_OPTIMUM
     slowest = timed.loc[timed["seconds"].idxmax()]
     measured = (
@@ -77,9 +76,7 @@ def local_optima(rows: pd.DataFrame) -> Outcome:
     known = rows.assign(share=best_known_share(rows)).dropna(subset=["share"])
     kinds = [f"{OBLIVIOUS}{start}" for start in ("", " from greedy", " from modular")]
     found = known[known["method"].isin(kinds) & (known["status"] == Status.LOCAL_OPTIMUM)]
-    absent = [kind for kind in kinds if kind not in set(found["method"])]
-    if absent:
-        raise Missing(f"local optimum of {listed(absent)}")
+    require_methods(found, kinds, "local optimum of {}")
     worst = found.loc[found["share"].idxmin()]
     measured = (
         f"{len(found)} local optima ({listed(kinds)}, in {listed(list(found['setting'].unique()))}; "
@@ -112,7 +109,7 @@ def proofs(rows: pd.DataFrame) -> Outcome:
 
 
 def guaranteed_without_matroid(rows: pd.DataFrame) -> Outcome:
-    require_methods(rows, [OBLIVIOUS, "greedy"])
+    require_methods(rows[rows["value"] > 0], [OBLIVIOUS, "greedy"])
     guaranteed, refused = _guaranteed_under_b_matching()
     some = {name: ratio for name, ratio in guaranteed.items() if ratio > 0}
     greedy = [name for name in ("greedy", "omp", "foba") if name in some]
@@ -160,9 +157,7 @@ def evaluations(rows: pd.DataFrame) -> Outcome:
 
 def broader(rows: pd.DataFrame) -> Outcome:
     runs = rows[rows["setting"].str.startswith("ising")].dropna(subset=["value", "status"])
-    absent = [method for method in LOCAL_SEARCHES if method not in set(runs["method"])]
-    if absent:
-        raise Missing(f"rows of {listed(absent)} in the ising experiment")
+    require_methods(runs, LOCAL_SEARCHES, "rows of {} in the ising experiment")
     runs = runs[runs["method"].isin(LOCAL_SEARCHES)]
     f, matching = LeastSquares(np.eye(6), np.arange(1.0, 7.0)), BMatching.complete(4, 1)
     with one_core():

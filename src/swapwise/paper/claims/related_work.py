@@ -59,7 +59,7 @@ def cannot_be_run(rows: pd.DataFrame) -> Outcome:
 def share_of_optimum(
     method: str, options: dict[str, object], families: Sequence[str], ratio: float, rows: pd.DataFrame
 ) -> Outcome:
-    require_methods(rows, [method])
+    require_methods(rows[rows["value"] > 0], [method])
     texts, worst = [], 1.0
     for family in families:
         shares = _shares(method, tuple(options.items()), family)
@@ -193,7 +193,7 @@ def different_goals(rows: pd.DataFrame) -> Outcome:
 
 
 def recovers(methods: Sequence[str], rows: pd.DataFrame) -> Outcome:
-    require_methods(rows, methods)
+    require_methods(rows[rows["value"] > 0], methods)
     texts, found_all = [], []
     for method in methods:
         hits = _edges_found(method)
@@ -244,9 +244,7 @@ def _on_common_instances(
 ) -> pd.DataFrame:
     """Return a column of each method, a row per instance that all of them have."""
     mine = rows[(rows["setting"] == setting) & rows["method"].isin(methods) & (rows[column] > 0)]
-    absent = [method for method in methods if method not in set(mine["method"])]
-    if absent:
-        raise Missing(f"{column} of {listed(absent)} in {setting}")
+    require_methods(mine, methods, f"{column} of {{}} in {setting}")
     mine = mine.fillna({"seed": 0})
     table = mine.pivot_table(column, ["size", "seed", "trial"], "method").dropna()
     if table.empty:

@@ -13,27 +13,15 @@ from swapwise.paper.graph_baselines.nodes import Loss, as_spins, soft_threshold,
 FAILURE = 0.05
 
 
-class ScreeningLoss:
-    """``mean over i of exp(−z_iu)``, the interaction screening objective.
-
-    At the true couplings ``exp(−z_iu)`` cancels the law of u given the others, so that the gradient is zero
-    in expectation.
-    """
-
-    curvature: float | None = None
-
-    def slopes(self, margins: FloatArray) -> FloatArray:
-        return -np.exp(-margins) / len(margins)
+def _log_screening_slopes(margins: FloatArray) -> FloatArray:
+    shares = np.exp(margins.min(axis=0) - margins)
+    return np.asarray(-shares / shares.sum(axis=0))
 
 
-class LogScreeningLoss:
-    """``log of the mean over i of exp(−z_iu)``."""
-
-    curvature: float | None = None
-
-    def slopes(self, margins: FloatArray) -> FloatArray:
-        shares = np.exp(margins.min(axis=0) - margins)
-        return np.asarray(-shares / shares.sum(axis=0))
+#: ``mean over i of exp(−z_iu)``, and its logarithm: at the true couplings ``exp(−z_iu)`` cancels the law of u
+#: given the others, so that the gradient is zero in expectation.
+SCREENING = Loss(lambda margins: -np.exp(-margins) / len(margins))
+LOG_SCREENING = Loss(_log_screening_slopes)
 
 
 def rise(spins: ArrayLike, regularizer: float = 0.4) -> FloatArray:
@@ -44,7 +32,7 @@ def rise(spins: ArrayLike, regularizer: float = 0.4) -> FloatArray:
     screening: efficient and sample-optimal learning of Ising models. 0.4 is the constant of the authors'
     GraphicalModelLearning.jl.
     """
-    return _screened(spins, ScreeningLoss(), regularizer, np.inf)
+    return _screened(spins, SCREENING, regularizer, np.inf)
 
 
 def log_rise(spins: ArrayLike, regularizer: float = 0.8) -> FloatArray:
@@ -59,7 +47,7 @@ def log_rise(spins: ArrayLike, regularizer: float = 0.8) -> FloatArray:
     second setting (20 vertices, 100 samples). Couplings are therefore held within ±6, as in the library's own
     fits. :func:`rise` has a minimum for any data: its loss is never negative.
     """
-    return _screened(spins, LogScreeningLoss(), regularizer, STRONGEST_COUPLING)
+    return _screened(spins, LOG_SCREENING, regularizer, STRONGEST_COUPLING)
 
 
 def screening_penalty(n_samples: int, n_vertices: int, regularizer: float) -> float:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray
-from swapwise.paper.graph_baselines.nodes import TOLERANCE, LogisticLoss, margins_of
+from swapwise.paper.graph_baselines.nodes import LOGISTIC, TOLERANCE, logistic_values, margins_of
 
 # Steps, and halvings of a step, after which descent ends.
 MOST_NEWTON_STEPS, MOST_HALVINGS = 50, 20
 
 # Added to the diagonal of Hessians, of which some are singular; it changes steps, not where they end.
 JITTER = 1e-10
+
+
+def curvatures(margins: FloatArray) -> FloatArray:
+    """Return the second derivatives of the logistic loss by the margins."""
+    return (1.0 - np.tanh(margins) ** 2) / len(margins)
 
 
 class NewtonSteps:
@@ -27,13 +32,12 @@ class NewtonSteps:
         self._spins = spins
         self._products = (spins[:, :, None] * spins[:, None, :]).reshape(len(spins), -1)
         self._others = ~np.eye(spins.shape[1], dtype=bool)
-        self._loss = LogisticLoss()
 
     def descend(self, penalty: FloatArray, theta: FloatArray) -> FloatArray:
         """Return θ after Newton steps from ``theta``: solved, or as far as they lead."""
         for _ in range(MOST_NEWTON_STEPS):
             margins = margins_of(self._spins, theta)
-            gradient = (self._loss.slopes(margins) * self._spins).T @ self._spins * self._others
+            gradient = (LOGISTIC.slopes(margins) * self._spins).T @ self._spins * self._others
             sides = np.where(
                 theta != 0, np.sign(theta), -np.sign(gradient) * (np.abs(gradient) > penalty[:, None])
             )
@@ -48,14 +52,14 @@ class NewtonSteps:
         return theta
 
     def _objective(self, penalty: FloatArray, theta: FloatArray, margins: FloatArray) -> FloatArray:
-        return np.asarray(self._loss.values(margins) + penalty * np.abs(theta).sum(axis=1))
+        return np.asarray(logistic_values(margins) + penalty * np.abs(theta).sum(axis=1))
 
     def _step(
         self, margins: FloatArray, slope: FloatArray, theta: FloatArray, sides: FloatArray
     ) -> FloatArray:
         """Return the Newton step on what may move, without zeros that it would move to the wrong side."""
         n_vertices = len(theta)
-        hessian = (self._loss.curvatures(margins).T @ self._products).reshape(-1, n_vertices, n_vertices)
+        hessian = (curvatures(margins).T @ self._products).reshape(-1, n_vertices, n_vertices)
         free = sides != 0
         while True:
             step = _solved(hessian, slope, free)

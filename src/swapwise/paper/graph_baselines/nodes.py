@@ -7,7 +7,7 @@ of the matrix θ holds the coefficients of u, with zero on the diagonal.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,34 +22,24 @@ MOST_STEPS = 20_000
 Prox = Callable[[FloatArray, FloatArray], FloatArray]
 
 
-class Loss(Protocol):
-    """A convex loss per vertex, known by its derivatives.
+class Loss(NamedTuple):
+    """A convex loss per vertex, by its derivatives by the margins, of shape (n_samples, n_vertices).
 
-    ``curvature`` bounds n times its second derivatives by the margins, if there is a bound: then no step has
-    to be tried out.
+    ``curvature`` bounds n times its second derivatives, if there is a bound: then no step is tried out.
     """
 
-    curvature: float | None
-
-    def slopes(self, margins: FloatArray) -> FloatArray:
-        """Return the derivatives of the losses by the margins, of shape (n_samples, n_vertices)."""
-        ...
+    slopes: Callable[[FloatArray], FloatArray]
+    curvature: float | None = None
 
 
-class LogisticLoss:
-    """``mean over i of log(1 + exp(−2 z_iu))``: minus the log-likelihood of a vertex given the others."""
+def logistic_values(margins: FloatArray) -> FloatArray:
+    """Return ``mean over i of log(1 + exp(−2 z_iu))``: minus the log-likelihood of u given the others."""
+    losses = np.log1p(np.exp(-2.0 * np.abs(margins))) + np.maximum(-2.0 * margins, 0.0)
+    return np.asarray(losses.mean(axis=0))
 
-    curvature: float | None = 1.0
 
-    def values(self, margins: FloatArray) -> FloatArray:
-        losses = np.log1p(np.exp(-2.0 * np.abs(margins))) + np.maximum(-2.0 * margins, 0.0)
-        return np.asarray(losses.mean(axis=0))
-
-    def slopes(self, margins: FloatArray) -> FloatArray:
-        return (np.tanh(margins) - 1.0) / len(margins)
-
-    def curvatures(self, margins: FloatArray) -> FloatArray:
-        return (1.0 - np.tanh(margins) ** 2) / len(margins)
+#: The loss of :func:`logistic_values`
+LOGISTIC = Loss(lambda margins: (np.tanh(margins) - 1.0) / len(margins), curvature=1.0)
 
 
 def as_spins(spins: ArrayLike) -> FloatArray:

@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike
 from swapwise.checks import FloatArray, as_real
 from swapwise.paper.graph_baselines.newton import NewtonSteps
 from swapwise.paper.graph_baselines.nodes import (
-    LogisticLoss,
+    LOGISTIC,
     as_spins,
     gradients_of,
+    logistic_values,
     margins_of,
     onto_l1_ball,
     soft_threshold,
@@ -34,18 +35,17 @@ def l1_logistic(spins: ArrayLike, gamma: float = 0.25) -> FloatArray:
     not yet symmetric.
     """
     samples, gamma = as_spins(spins), as_real(gamma, "gamma")
-    loss = LogisticLoss()
     theta = np.zeros((samples.shape[1], samples.shape[1]))
     # At this penalty, and any larger one, all coefficients of a vertex are zero.
-    largest = np.abs(gradients_of(samples, loss, theta)).max(axis=1)
+    largest = np.abs(gradients_of(samples, LOGISTIC, theta)).max(axis=1)
     penalty, best, chosen = largest, ebic(samples, theta, gamma), theta
     newton = NewtonSteps(samples)
     smallest = SMALLEST_SHARE if len(samples) >= len(theta) else SMALLEST_SHARE_OF_FEW
     for share in np.geomspace(1.0, smallest, N_PENALTIES)[1:]:
-        explained = loss.values(margins_of(samples, theta)) <= UNEXPLAINED * np.log(2.0)
+        explained = logistic_values(margins_of(samples, theta)) <= UNEXPLAINED * np.log(2.0)
         penalty = np.where(explained, penalty, share * largest)
         # Newton steps are fast, and the solver sees to it that nothing is left to be done.
-        theta = solve_nodes(samples, loss, soft_threshold(penalty), newton.descend(penalty, theta))
+        theta = solve_nodes(samples, LOGISTIC, soft_threshold(penalty), newton.descend(penalty, theta))
         criterion = ebic(samples, theta, gamma)
         better = criterion < best
         best = np.where(better, criterion, best)
@@ -55,7 +55,7 @@ def l1_logistic(spins: ArrayLike, gamma: float = 0.25) -> FloatArray:
 
 def ebic(spins: FloatArray, theta: FloatArray, gamma: float) -> FloatArray:
     n_samples, n_vertices = spins.shape
-    deviance = 2 * n_samples * LogisticLoss().values(margins_of(spins, theta))
+    deviance = 2 * n_samples * logistic_values(margins_of(spins, theta))
     per_neighbour = np.log(n_samples) + 2 * gamma * np.log(max(n_vertices - 1, 1))
     return np.asarray(deviance + per_neighbour * np.count_nonzero(theta, axis=1))
 
@@ -71,4 +71,4 @@ def l1_constrained_logistic(spins: ArrayLike, width: float) -> FloatArray:
     """
     samples, radius = as_spins(spins), as_real(width, "width")
     start = np.zeros((samples.shape[1], samples.shape[1]))
-    return solve_nodes(samples, LogisticLoss(), onto_l1_ball(radius), start)
+    return solve_nodes(samples, LOGISTIC, onto_l1_ball(radius), start)
