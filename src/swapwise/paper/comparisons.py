@@ -29,7 +29,7 @@ _TEXTS = ("setting", "part", "method", "flavour", "status")
 # Numbers that are divided by each other; one that is not positive was not measured.
 _POSITIVE = ("seconds", "n_evaluations")
 _INSTANCE = ["size", "flavour", "seed", "trial"]
-#: What says which problem a row solves, in any flavour
+#: The coordinates of the problem that a row solves, in any flavour
 INSTANCE = ("setting", "seed", "trial", "size")
 
 

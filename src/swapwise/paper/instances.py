@@ -222,7 +222,7 @@ def paper_ising(
 
     Notes
     -----
-    The paper's graphs are those of the configuration model, and it says nothing of burn-in and thinning. Here
+    The paper's graphs are those of the configuration model; burn-in and thinning are not stated. Here
     graphs are drawn by pairing stubs and starting over when that gets stuck (Steger and Wormald, 1999, as
     networkx has it), never with loops or double edges. That is nearly, not exactly, uniform over the
     simple graphs of this degree.

@@ -160,7 +160,7 @@ class Proof(Procedure):
 class Optimum(Procedure):
     """The best set, or how far the best one found is below it at most.
 
-    As for :class:`Proof`, what is limited is the number of parts that are looked at, not the time. Where the
+    As for :class:`Proof`, the number of parts that it looks at is limited, not the time. Where the
     status is OPTIMAL the optimum is proven; else ``upper_bound`` is above it.
     """
 

@@ -55,7 +55,7 @@ def versions() -> dict[str, str]:
 
 
 def _source() -> str:
-    """Return a checksum of the package's own code: between releases, its version says little."""
+    """Return a checksum of the package's own code, which changes between releases, too."""
     root = Path(__file__).parents[1]
     digest = sha256()
     for path in sorted(root.rglob("*.py")):

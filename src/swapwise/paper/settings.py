@@ -1,4 +1,4 @@
-"""The paper's four settings: what is drawn, what is maximised on it, and under which constraint."""
+"""The paper's four settings: random instances, and an objective and a constraint for each size."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class Store:
         if key in self.rows:
             raise StoreError(f"{self.path} has a row for {key} already")
         values = (*(row[name] for name in COLUMNS), _checksum(row))
-        self.rows[key] = row  # first: what is interrupted while it is written may be in the file
+        self.rows[key] = row  # first: the file may have it if the write is interrupted
         self._insert("rows", (*COLUMNS, "checksum"), values)
 
     def begin(self, options: Mapping[str, Any]) -> None:

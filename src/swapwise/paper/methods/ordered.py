@@ -38,8 +38,8 @@ class OrderedLocalSearch(Method):
 
     Notes
     -----
-    The sum of the squares rises with every move, since what is left in S has fewer elements before it. That
-    f rises is not asked for; the answer is the best set on the way.
+    The sum of the squares rises with every move, since the elements left in S have fewer before them. f
+    may fall; the answer is the best set on the way.
 
     Proof of the guarantee. In a p-exchange system, S and an optimal O come with sets ``Y_x ⊆ S − O`` for
     ``x ∈ O − S`` of at most p elements each, none in more than p of them, so that any C ⊆ O − S may come in

@@ -89,7 +89,7 @@ class Sieves(Stream):
         """Return the sieves whose guesses are in range, with those that are new."""
         lowest, highest = self._range(single, max(1, self._size - len(state.support)))
         base = log(1 + self.epsilon)
-        # A guess at an end of the range is in it, whatever rounding says.
+        # A guess at an end of the range is in it, despite rounding.
         powers = range(ceil(log(lowest) / base - 1e-9), floor(log(highest) / base + 1e-9) + 1)
         return {power: sieves.get(power) or self._begun(state) for power in powers}
 

@@ -1,7 +1,7 @@
-"""The constraints of the paper's experiments: what is allowed, the moves from a set, a heaviest set.
+"""The constraints of the paper's experiments: membership, the moves from a set, a heaviest set.
 
-Moves are written down instead of tried one by one, or else asking what is allowed would take longer than
-the rules that are to be compared. A set drops no more than has to make room, since f is monotone.
+Moves are listed, not tried one by one: tests of membership would take longer than the rules to be compared. A
+set drops no more than has to make room, since f is monotone.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Elements = tuple[int, ...]  # in rising order
-Exchange = tuple[Elements, Elements]  # what is added, what is dropped
+Exchange = tuple[Elements, Elements]  # added, dropped
 IsIndependent = Callable[[list[int]], bool]
 
 # Two refits of the same value differ by rounding. Scores this close to the best are ties, and the
