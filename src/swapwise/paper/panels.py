@@ -146,9 +146,9 @@ class Panel:
 
 def _curve(line: Line, means: pd.DataFrame, x: Axis, y: Axis) -> Curve:
     hover = [
-        f"{line.name}\n{x.label}: {size}\n{y.label}: {one['mean']:.4g}"
-        + (f" ± {one['spread']:.2g}\n{one['trials']:.0f} trials" if one["trials"] > 1 else "\n1 trial")
-        for size, one in means.iterrows()
+        f"{line.name}\n{x.label}: {one.Index}\n{y.label}: {one.mean:.4g}"
+        + (f" ± {one.spread:.2g}\n{one.trials:.0f} trials" if one.trials > 1 else "\n1 trial")
+        for one in means.itertuples()
     ]
     look, ends = line.look, {}
     if means["spread"].notna().any():

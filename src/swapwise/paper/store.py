@@ -162,7 +162,7 @@ class Store:
                     f"another run is writing to {self.path}; wait for it, or give another folder"
                 ) from error
             raise StoreError(f"{self.path}: {error}") from error
-        except (sqlite3.DatabaseError, ValueError) as error:
+        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
             raise StoreError(
                 f"{self.path} is damaged ({error}): it is not what was written there. Delete it to start "
                 "again, or give another folder"
