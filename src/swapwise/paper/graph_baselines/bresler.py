@@ -12,9 +12,9 @@ from swapwise.paper.graph_baselines.nodes import as_spins
 def bresler(spins: ArrayLike, max_neighbours: int, threshold: float | None = None) -> FloatArray:
     """Add to every vertex the most influential of the others while influences are large, then prune.
 
-    The influence of v on u given a set S is ``½ E |Cov(x_u, x_v | x_S)|`` by the law of the samples. S grows
-    by the v of largest influence while that is at least τ (the threshold), and then loses every v with ``ν(u,
-    v | S − v) < τ``; these are the weights returned, never negative and no couplings.
+    The influence of v on u given a set S is ``ν(u, v | S) = ½ E |Cov(x_u, x_v | x_S)|`` by the law of the
+    samples. S grows by the v of largest influence while that is at least τ (the threshold), and then loses
+    every v with ``ν(u, v | S − v) < τ``. These are the weights returned, never negative and no couplings.
 
     Two things are simplified: S stops at ``max_neighbours``, and τ is by default ``sqrt(log p / (2 n))``,
     roughly the largest influence that p independent spins show by chance. In the theorem (Bresler 2015,

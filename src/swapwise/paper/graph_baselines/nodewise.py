@@ -63,11 +63,11 @@ def ebic(spins: FloatArray, theta: FloatArray, gamma: float) -> FloatArray:
 def l1_constrained_logistic(spins: ArrayLike, width: float) -> FloatArray:
     """Regress every vertex on the others within an L1 ball of the model's width, the largest ``Σ_v |θ_uv|``.
 
-    ``θ_u`` (row u of the answer) minimises ``mean log(1 + exp(−2 x_u Σ_v θ_uv x_v))`` over ``‖θ_u‖₁ ≤
-    width``: Wu, Sanghavi and Dimakis (2019), Sparse logistic regression learns all discrete pairwise
-    graphical models, who write w = 2θ. They solve it by mirror descent, here it is solved to seven digits.
-    They then keep pairs whose weight is at least half of the smallest true coupling, which limits of degrees
-    make needless.
+    ``θ_u``, row u of the answer, minimises ``mean log(1 + exp(−2 x_u Σ_v θ_uv x_v))`` over θ_u with
+    ``‖θ_u‖₁ ≤ width``: Wu, Sanghavi and Dimakis (2019), Sparse logistic regression learns all discrete
+    pairwise graphical models, who write w = 2θ. They use mirror descent; here the minimum is found to seven
+    digits. They then keep pairs whose weight is at least half of the smallest true coupling, for which there
+    is no need where degrees are limited.
     """
     samples, radius = as_spins(spins), as_real(width, "width")
     start = np.zeros((samples.shape[1], samples.shape[1]))

@@ -22,8 +22,8 @@ def sparsitron(spins: ArrayLike, width: float) -> FloatArray:
     prediction of ``P(x_u = 1)`` is ``σ(2 width · p · x)``, where width is the largest ``Σ_v |θ_uv|``. Sample
     t gives expert j the loss ``½ (1 + (σ(2 width · p · x) − [x_u = 1]) x_j)`` and multiplies its weight by β
     to that power, with ``β = 1 − sqrt(log(number of experts) / n)``, at least ½. Of the n predictors on the
-    way, the one with the least squared error is taken: row u of the answer is ``width · (p of the spins − p
-    of their negatives)``. The answer depends on the order of the samples.
+    way, the one with the least squared error is taken: row u of the answer is width times the difference of
+    p of the spins and p of their negatives. The answer depends on the order of the samples.
 
     The weights of a spin and of its negative are inverse to each other, so that one matrix of logarithms is
     updated. Klivans and Meka (2017), Learning graphical models using multiplicative weights, measure the
