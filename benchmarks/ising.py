@@ -24,11 +24,11 @@ from rich.console import Console
 from rich.table import Table
 
 import swapwise as sw
+from benchmarks.reference.systems import system_search
 from benchmarks.regression import ROUNDS, TOL, timed
 from swapwise.clock import Clock
 from swapwise.paper.instances import IsingInstance, paper_ising
 from swapwise.paper.plain.ising import PlainIsing
-from swapwise.paper.plain.systems import system_search
 from swapwise.search.plan import resolve
 from swapwise.search.restarts import RestartProblem, restart
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 import swapwise as sw
+from benchmarks.reference.local_search import local_search
 from swapwise.paper.instances import RegressionInstance, paper_regression
-from swapwise.paper.plain import PlainLeastSquares, PlainPartition, local_search
+from swapwise.paper.plain import PlainLeastSquares, PlainPartition
 
 VARIANTS = ("oblivious", "semi-oblivious", "non-oblivious")
 ROUNDS = 1000  # no search here needs as many; both sides have the same limit

@@ -45,7 +45,7 @@ nitpicky = True
 ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "MoveBatch"]
 INTERNAL = (
     "Alpha|Axes|Blocks|Budget|ChunkedFitter|Clock|CoefficientBounds|Columns|Constants|Design|Factor|Family|Fit|"
-    "Found|GroupLimits|Groups|Inequalities|LaminarTree|LargerMoves|LayeredFacilityLocation|Layout|Margins|"
+    "Figure|Found|GroupLimits|Groups|Inequalities|LaminarTree|LargerMoves|LayeredFacilityLocation|Layout|Margins|"
     "Method|MixedLimits|OutOfTime|PackingSystem|Pivot|PlainIsing|PlainLeastSquares|PlainMatching|PlainPartition|"
     "Prices|Reachable|Run|SampleCurvature|Step|Summand|Thresholding"
 )

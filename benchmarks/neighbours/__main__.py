@@ -16,8 +16,8 @@ import pandas as pd
 from benchmarks.neighbours.tables import markdown
 from swapwise.paper.grid import COORDINATES, Cell, Row, cells
 from swapwise.paper.measure import instance_of, one_core
+from swapwise.paper.panels import SCATTERS, methods_of, shares_and_seconds, start_of, starts_of
 from swapwise.paper.procedures import Search
-from swapwise.paper.scatters import SCATTERS, methods_of, shares_and_seconds, start_of, starts_of
 from swapwise.paper.settings import Setting
 
 SETTINGS: dict[str, Setting] = {scatter.setting.name: scatter.setting for scatter in SCATTERS}

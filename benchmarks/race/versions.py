@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.race.programs import PROGRAMS
 from swapwise import kernels
-from swapwise.paper import manifest
+from swapwise.paper import sessions
 
 
 def installed(programs: list[str]) -> tuple[list[str], list[str]]:
@@ -31,7 +31,7 @@ def stamp(program: str) -> str:
     known = PROGRAMS[program]
     own = f"{known.package} {known.version()}"
     # Between releases the version says little, and numpy does the work of most.
-    source = f" ({manifest.versions()['source']} {_kernels()})" if program == "swapwise" else ""
+    source = f" ({sessions.versions()['source']} {_kernels()})" if program == "swapwise" else ""
     return f"{own}{source}, numpy {version('numpy')}"
 
 
@@ -55,9 +55,9 @@ def all_versions(programs: list[str]) -> dict[str, str]:
         for found in threadpool_info()
         if found["user_api"] == "blas"
     }
-    known = manifest.versions()
+    known = sessions.versions()
     return {
-        "processor": manifest.machine()["processor"],
+        "processor": sessions.machine()["processor"],
         "python": known["python"],
         **{package: version(package) for package in packages},
         "source of swapwise": known["source"],

@@ -1,1 +1,1 @@
-"""Oracles of the tests beside ``swapwise.paper.plain``: the paper's neighbours, best subsets."""
+"""Oracles of the tests beside ``swapwise.paper.plain``: searches, the paper's neighbours, best subsets."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swapwise.paper.plain.local_search import TIE, IsIndependent
+from swapwise.paper.plain.search import TIE, IsIndependent
 
 FloatArray = NDArray[np.float64]
 Elements = tuple[int, ...]  # in rising order

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from swapwise.paper.plain.least_squares import PlainLeastSquares
-from swapwise.paper.plain.local_search import IsIndependent, Outcome
+from swapwise.paper.plain.search import IsIndependent, Outcome
 
 FloatArray = NDArray[np.float64]
 Sets = list[tuple[int, ...]]

@@ -16,10 +16,13 @@ import swapwise
 from swapwise.search.methods import Method
 from swapwise.search.rules import Pivot
 
-PACKAGES = ("swapwise", "swapwise.theory", "swapwise.graphs", "swapwise.extending")
+PACKAGES = ("swapwise", "swapwise.theory", "swapwise.graphs", "swapwise.paper", "swapwise.extending")
 #: Every public name, and where its page in the reference is
 HOMES = {
-    name: f"{package}.{name}" for package in PACKAGES for name in importlib.import_module(package).__all__
+    name: f"{package}.{name}"
+    for package in PACKAGES
+    for name in importlib.import_module(package).__all__
+    if not name.isupper()  # constants have no page
 }
 
 CONTRACTS = (swapwise.SetFunction, swapwise.SparseObjective)

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.neighbours import __main__ as neighbours
 from benchmarks.neighbours import race
 from benchmarks.neighbours.tables import markdown
-from swapwise.paper.scatters import methods_of, starts_of
+from swapwise.paper.panels import methods_of, starts_of
 from swapwise.paper.settings import REGRESSION_200
 from swapwise.search.methods import METHODS
 

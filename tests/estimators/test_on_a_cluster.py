@@ -177,12 +177,12 @@ def test_cells_of_experiments_but_for_timed_ones(client, tmp_path, monkeypatch):
     grid = cells(1, only=["ising-20", "modular"]) + cells(1, only=["regression-200", "modular"])[:2]
     timed = [cell.key for cell in grid if cell.is_timed]
     assert 0 < len(timed) < len(grid)
-    with Store(tmp_path / "here.jsonl") as store:
+    with Store(tmp_path / "here.sqlite") as store:
         here = runs.run(grid, store, jobs=1)
     made, measure = [], runs.measure
     monkeypatch.setattr(runs, "warm_up", lambda cells: None)
     monkeypatch.setattr(runs, "measure", lambda cell: made.append(cell.key) or measure(cell))
-    with on_cluster(client) as done, Store(tmp_path / "there.jsonl") as store:
+    with on_cluster(client) as done, Store(tmp_path / "there.sqlite") as store:
         there = runs.run(grid, store)
     assert made == timed
     assert done == {"_with_row": len(grid) - len(timed)}

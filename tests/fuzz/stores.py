@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import time
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
+from swapwise.paper.measure import COLUMNS
 from swapwise.paper.store import Store, StoreError
 from tests.fuzz.report import Report
 
@@ -20,11 +24,11 @@ Random = np.random.Generator
 def check(seed: int) -> Report:
     """Write rows, let something happen to the file or to the writer, and go on."""
     random = np.random.default_rng([31, seed])
-    what = str(random.choice(["kill", "cut", "byte", "line", "twice"]))
+    what = str(random.choice(["kill", "cut", "byte", "row", "twice"]))
     report = Report(what, (what,))
     rows = [_row(random, trial) for trial in range(int(random.integers(1, 30)))]
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "rows.jsonl"
+        path = Path(folder) / "results.sqlite"
         EVENTS[what](random, path, rows, report)
     return report
 
@@ -33,6 +37,7 @@ def _row(random: Random, trial: int) -> dict[str, Any]:
     letters = ["a", '"', "\\", "\n", "é", "\u2028", "\x00", "{", "∞"]
     words = "".join(random.choice(letters, random.integers(0, 9)))
     return {
+        **dict.fromkeys(COLUMNS),
         "setting": words,
         "part": "paper",
         "method": "random",
@@ -44,13 +49,14 @@ def _row(random: Random, trial: int) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, rows: list[dict[str, Any]]) -> None:
+def _write(path: Path, rows: list[dict[str, Any]], added: Callable[[], object] = lambda: None) -> None:
     """Add the rows that are not there yet."""
     with Store(path) as store:
         there = [row["trial"] for row in store.rows.values()]
         for row in rows:
             if row["trial"] not in there:
                 store.add(row)
+                added()
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
@@ -68,15 +74,18 @@ def _resumed(path: Path, rows: list[dict[str, Any]], report: Report, what: str) 
 
 def _kill(random: Random, path: Path, rows: list[dict[str, Any]], report: Report) -> None:
     """Kill a writer once some rows are there: those that were there before stay."""
+    heard, told = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            _write(path, rows)
+            _write(path, rows, lambda: os.write(told, b"."))
         finally:
             os._exit(0)
+    os.close(told)
     wanted, there = int(random.integers(len(rows) + 1)), 0
-    while there < wanted and os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-        there = path.read_bytes().count(b"\n") if path.exists() else 0
+    while there < wanted and os.read(heard, 1):
+        there += 1
+    os.close(heard)
     time.sleep(float(random.uniform(0, 0.001)))  # the next row may be half written
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
@@ -89,8 +98,8 @@ def _kill(random: Random, path: Path, rows: list[dict[str, Any]], report: Report
 def _cut(random: Random, path: Path, rows: list[dict[str, Any]], report: Report) -> None:
     _write(path, rows)
     size = int(random.integers(path.stat().st_size + 1))
-    os.truncate(path, size)
-    _resumed(path, rows, report, f"cut to {size} bytes")
+    report.words = f"cut to {size} bytes"
+    _damaged(path.read_bytes()[:size], path, rows, report, [rows, [] if size == 0 else rows])
 
 
 def _damaged(
@@ -101,11 +110,10 @@ def _damaged(
     try:
         found = _read(path)
     except StoreError as error:
-        told = "line " in str(error) or "format" in str(error)
-        report.claim("damage is told with its line", told, f"{error}")
+        report.claim("damage is told with its file", str(path) in str(error), f"{error}")
         return
     words = f"{report.words}: {len(found)} of {len(rows)} rows"
-    report.claim("what is not told costs no row but the last", found in left, words)
+    report.claim("what is not told costs no row", found in left, words)
 
 
 def _byte(random: Random, path: Path, rows: list[dict[str, Any]], report: Report) -> None:
@@ -119,22 +127,23 @@ def _byte(random: Random, path: Path, rows: list[dict[str, Any]], report: Report
     else:
         data.insert(place, int(random.integers(256)))
     report.words = f"byte {place}, {['flipped', 'gone', 'more'][kind]}"
-    # A last line without its end is one that was being written.
-    _damaged(bytes(data), path, rows, report, [rows, rows[:-1]])
+    _damaged(bytes(data), path, rows, report, [rows])
 
 
-def _line(random: Random, path: Path, rows: list[dict[str, Any]], report: Report) -> None:
+def _row_changed(random: Random, path: Path, rows: list[dict[str, Any]], report: Report) -> None:
+    """Change or delete a row in a way that SQLite itself does not see."""
     _write(path, rows)
-    lines = path.read_bytes().splitlines(keepends=True)
-    place, left = int(random.integers(len(lines))), list[list[dict[str, Any]]]()
+    place, left = int(random.integers(len(rows))), list[list[dict[str, Any]]]()
     if random.random() < 0.5:
-        report.words = f"line {place} gone"  # which leaves no trace: the row is made again
-        del lines[place]
+        report.words = f"row {place} gone"  # which leaves no trace: the row is made again
+        statement = "DELETE FROM rows WHERE trial = ?"
         left = [rows[:place] + rows[place + 1 :]]
     else:
-        report.words = f"line {place} twice"
-        lines.insert(int(random.integers(len(lines) + 1)), lines[place])
-    _damaged(b"".join(lines), path, rows, report, left)
+        report.words = f"row {place} changed"
+        statement = "UPDATE rows SET value = 0.5 WHERE trial = ?"
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute(statement, (rows[place]["trial"],))
+    _damaged(path.read_bytes(), path, rows, report, left)
 
 
 def _twice(random: Random, path: Path, rows: list[dict[str, Any]], report: Report) -> None:
@@ -147,4 +156,4 @@ def _twice(random: Random, path: Path, rows: list[dict[str, Any]], report: Repor
     _resumed(path, rows, report, "after two at once")
 
 
-EVENTS = {"kill": _kill, "cut": _cut, "byte": _byte, "line": _line, "twice": _twice}
+EVENTS = {"kill": _kill, "cut": _cut, "byte": _byte, "row": _row_changed, "twice": _twice}

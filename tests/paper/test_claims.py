@@ -4,8 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from swapwise.paper import claims, neighbour_checks
-from swapwise.paper.claims import CLAIMS, Finding, describe, findings, summary, to_markdown
+from swapwise.paper.claims import (
+    CLAIMS,
+    Finding,
+    describe,
+    findings,
+    introduction,
+    related_work,
+    summary,
+    to_markdown,
+    verdicts,
+)
 from swapwise.paper.comparisons import Comparison, Missing, tidy
 from swapwise.paper.grid import BEYOND, NEIGHBOURS, PLAIN
 from swapwise.paper.measure import COLUMNS
@@ -93,7 +102,7 @@ def find(rows, words, plain=False):
         if claim.sentence.rstrip(".").endswith(words) and ("plain" in claim.where) == plain
     ]
     with pytest.MonkeyPatch.context() as patch:  # the others take their time
-        patch.setattr(claims, "CLAIMS", chosen)
+        patch.setattr(verdicts, "CLAIMS", chosen)
         (found,) = findings(rows)
     return found
 
@@ -147,7 +156,7 @@ class TestStarts:
 
     def test_each_start_has_a_verdict_of_its_own(self, monkeypatch):
         words = "achieves a higher objective value"
-        monkeypatch.setattr(claims, "CLAIMS", [x for x in CLAIMS if x.sentence.endswith(words)])
+        monkeypatch.setattr(verdicts, "CLAIMS", [x for x in CLAIMS if x.sentence.endswith(words)])
         method = {"method": "non-oblivious from arbitrary"}
         rows = changed(from_both(as_in_the_paper()), "quality", 0.8, size=3, **R200, **method)
         empty, arbitrary = findings(rows)
@@ -497,7 +506,7 @@ def test_any_part_may_be_missing(column):
 class TestRelatedWork:
     def test_any_method_may_be_missing(self, monkeypatch):
         about_others = [claim for claim in CLAIMS if claim[0].startswith(("Related work", "Table 1"))]
-        monkeypatch.setattr(claims, "CLAIMS", about_others)
+        monkeypatch.setattr(verdicts, "CLAIMS", about_others)
         rows = as_in_the_paper(trials=1)
         before = findings(rows)
         for name in (*NEEDED_NEIGHBOURS, "htp"):
@@ -531,12 +540,12 @@ class TestRelatedWork:
     @pytest.mark.parametrize("below", [False, True])
     def test_one_example_below_the_bar_refutes(self, monkeypatch, below):
         shares = [1.0, 0.49 if below else 0.5]
-        monkeypatch.setattr(neighbour_checks, "_shares", lambda *given: shares)
+        monkeypatch.setattr(related_work, "_shares", lambda *given: shares)
         found = find(as_in_the_paper(), "to a single matroid constraint")
         assert found.verdict == ("does not hold" if below else "holds")
 
     def test_a_graph_that_is_not_found_again(self, monkeypatch):
-        monkeypatch.setattr(neighbour_checks, "_edges_found", lambda method: [(12, 12), (11, 12)])
+        monkeypatch.setattr(related_work, "_edges_found", lambda method: [(12, 12), (11, 12)])
         found = find(as_in_the_paper(), "for the forward-backward greedy algorithm")
         assert found.verdict == "does not hold"
         assert "12 of 12 and 11 of 12 edges" in found.measured
@@ -544,7 +553,7 @@ class TestRelatedWork:
     def test_a_promise_of_greedy_is_told(self, monkeypatch):
         promised = {"oblivious": 0.1, "greedy": 0.2, "omp": 0.0}
         monkeypatch.setattr(
-            neighbour_checks, "_promised_under_b_matching", lambda: (promised, ["random-residual-greedy"])
+            introduction, "_guaranteed_under_b_matching", lambda: (promised, ["random-residual-greedy"])
         )
         found = find(as_in_the_paper(), "Greedy-based: N/A")
         assert found.verdict == "does not hold"

@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from swapwise.paper.figure import SMALL, draw_figure
-from swapwise.paper.panels import BEYOND_PANELS, PAPER_PANELS
-from swapwise.paper.scatters import SCATTERS, nines
+from swapwise.paper.panels import BEYOND_PANELS, PAPER_PANELS, SCATTERS
 from tests.paper.test_panels import BAD_ROWS, fake, row, table
 
 pytestmark = pytest.mark.experiments
@@ -33,18 +32,15 @@ class TestPanels:
         assert isinstance(figure, Figure)
         for axes, panel in zip(figure.axes[:9], (*PAPER_PANELS, *BEYOND_PANELS), strict=True):
             assert axes.get_title() == panel.caption
-            assert (axes.get_xlabel(), axes.get_ylabel()) == (
-                panel.chart([]).x.label,
-                panel.chart([]).y.label,
-            )
-            assert axes.get_yscale() == ("log" if panel.log else "linear")
+            chart = panel.chart(rows)
+            assert (axes.get_xlabel(), axes.get_ylabel()) == (chart.x.label, chart.y.label)
+            assert axes.get_yscale() == ("log" if panel.y.log else "linear")
             assert axes.get_xticks().tolist() == panel.sizes
-            curves = panel.curves(rows)
-            assert list(lines(axes)) == [curve.name for curve in curves]
-            for curve, line in zip(curves, axes.get_lines(), strict=True):
-                assert line.get_ydata() == pytest.approx(curve.mean)
-                assert np.rint(line.get_xdata()).tolist() == curve.x.tolist()
-                assert line.get_color() == curve.style.color
+            assert list(lines(axes)) == [curve.name for curve in chart.series]
+            for curve, line in zip(chart.series, axes.get_lines(), strict=True):
+                assert line.get_ydata() == pytest.approx(curve.y)
+                assert np.rint(line.get_xdata()).tolist() == curve.x
+                assert line.get_color() == curve.colour
         assert "Beyond the paper" in [text.get_text() for text in figure.texts]
 
     def test_as_published_has_the_six_of_the_paper(self):
@@ -59,14 +55,14 @@ class TestPanels:
         figure = draw_figure(rows)
         named = {text.get_text() for legend in figure.legends[2:] for text in legend.get_texts()}
         for axes, scatter in zip(figure.axes[9:], SCATTERS, strict=True):
-            points = scatter.points(rows)
+            points = scatter.chart(rows).series
             assert axes.get_title() == scatter.caption
             assert axes.get_xscale() == "log"
             assert list(lines(axes)) == [point.name for point in points]
             assert {"auto", "oblivious", "greedy", "htp"} < set(lines(axes)) <= named
             for point, line in zip(points, axes.get_lines(), strict=True):
-                assert line.get_xdata() == pytest.approx(point.seconds)
-                assert line.get_ydata() == pytest.approx(nines(point.share))
+                assert line.get_xdata() == pytest.approx(point.x)
+                assert line.get_ydata() == pytest.approx(point.y)
         assert "The neighbours" in [text.get_text() for text in figure.texts]
 
     def test_bars_are_mean_and_spread(self):

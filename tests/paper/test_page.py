@@ -194,12 +194,12 @@ def test_every_curve_is_drawn():
     rows = fake(trials=1, without=["ising-20", "certificates"])
     page = render_page(rows, [], {"evil": EVIL})
     for panel in PANELS:
-        assert curves(page, panel.letter) == [curve.name for curve in panel.curves(rows)], panel.letter
+        assert curves(page, panel.letter) == [line.name for line in panel.means(rows)], panel.letter
 
 
 def test_only_what_is_guaranteed_is_hollow(page):
     for panel in PANELS:
-        for curve in panel.chart(panel.curves(fake())).series:
+        for curve in panel.chart(fake()).series:
             assert curve.hollow == curve.name.startswith("guaranteed"), curve.name
 
 

@@ -5,17 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from swapwise.paper.plain import (
-    PlainLeastSquares,
-    arbitrary_start,
-    best_singleton_start,
-    exhaustive,
-    greedy,
-    local_search,
-    modular,
-    random_residual_greedy,
-)
-from swapwise.paper.plain.local_search import neighbourhood
+from benchmarks.reference.local_search import best_singleton_start, local_search, neighbourhood
+from benchmarks.reference.simple import exhaustive, greedy
+from swapwise.paper.plain import PlainLeastSquares
+from swapwise.paper.plain.search import arbitrary_start, modular, random_residual_greedy
 
 VARIANTS = ["oblivious", "semi-oblivious", "non-oblivious"]
 

@@ -5,11 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from benchmarks.reference.local_search import local_search
+from benchmarks.reference.systems import limits, reachable, system_search
 from swapwise.paper.plain import PlainMatching, PlainPartition
 from swapwise.paper.plain.ising import PlainIsing
 from swapwise.paper.plain.least_squares import PlainLeastSquares
-from swapwise.paper.plain.local_search import local_search
-from swapwise.paper.plain.systems import limits, reachable, system_search
 
 VARIANTS = ["oblivious", "semi-oblivious", "non-oblivious"]
 KINDS = ["matroid intersection", "exchange system"]
@@ -285,6 +285,13 @@ class TestIsing:
     def test_disjoint_edges_add_up(self):
         f = PlainIsing(spins(6))  # (0, 1) and (2, 3) share no vertex
         assert f.value([0, 5]) == pytest.approx(f.value([0]) + f.value([5]), abs=1e-12)
+
+
+def test_constraints_by_hand():
+    assert [PlainPartition([0, 0, 1], 1)(S) for S in ([0, 2], [0, 1])] == [True, False]
+    matching = PlainMatching(4, 1)
+    assert [matching(S) for S in ([0, 5], [0, 1])] == [True, False]
+    assert matching.exchanges({0, 5})[0] == ((1,), (0, 5))  # the edge (0, 2) for (0, 1) and (2, 3)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def rows_of(grid, path, **options):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    return rows_of(GRID, tmp_path_factory.mktemp("whole") / "rows.jsonl", jobs=1)
+    return rows_of(GRID, tmp_path_factory.mktemp("whole") / "results.sqlite", jobs=1)
 
 
 def test_rows_come_in_the_order_of_the_grid(whole):
@@ -46,18 +46,18 @@ def test_rows_come_in_the_order_of_the_grid(whole):
 
 
 def test_side_by_side_gives_the_same_rows(whole, tmp_path):
-    assert rows_of(GRID, tmp_path / "rows.jsonl", jobs=2) == whole
+    assert rows_of(GRID, tmp_path / "results.sqlite", jobs=2) == whole
 
 
 def test_a_subset_is_the_subset(whole, tmp_path):
     some = cells(1, only=["regression-1000", "modular"])
     keys = {cell.key for cell in some}
     wanted = [row for row, cell in zip(whole, GRID, strict=True) if cell.key in keys]
-    assert rows_of(some, tmp_path / "rows.jsonl") == wanted
+    assert rows_of(some, tmp_path / "results.sqlite") == wanted
 
 
 def test_what_is_there_is_not_made_again(whole, tmp_path, monkeypatch):
-    path = tmp_path / "rows.jsonl"
+    path = tmp_path / "results.sqlite"
     rows_of(GRID[::3], path, jobs=1)
     made = []
     measure = runs.measure
@@ -70,7 +70,7 @@ def test_what_is_there_is_not_made_again(whole, tmp_path, monkeypatch):
 
 
 def test_interrupted_it_keeps_what_is_done(whole, tmp_path, monkeypatch):
-    path = tmp_path / "rows.jsonl"
+    path = tmp_path / "results.sqlite"
     measure = runs.measure
 
     def interrupted(cell):
@@ -91,7 +91,7 @@ def test_interrupted_it_keeps_what_is_done(whole, tmp_path, monkeypatch):
 def test_a_worker_that_dies_is_told_and_rows_are_kept(tmp_path):
     deadly = dataclasses.replace(GRID[-1].block, procedure=Deadly())
     grid = [GRID[0], dataclasses.replace(GRID[-1], block=deadly)]
-    with Store(tmp_path / "rows.jsonl") as store:
+    with Store(tmp_path / "results.sqlite") as store:
         with pytest.raises(WorkerDied, match="a worker process was killed"):
             run(grid, store, jobs=2)
         assert list(store.rows) == [GRID[0].key]
@@ -102,7 +102,7 @@ def test_timed_cells_run_by_themselves_and_first(tmp_path, monkeypatch):
     measure = runs.measure
     monkeypatch.setattr(runs, "measure", lambda cell: order.append(cell.is_timed) or measure(cell))
     monkeypatch.setattr(runs, "warm_up", lambda cells: None)
-    rows_of(GRID[::-1], tmp_path / "rows.jsonl", jobs=1)
+    rows_of(GRID[::-1], tmp_path / "results.sqlite", jobs=1)
     assert order == sorted(order, reverse=True)
 
 

@@ -1,23 +1,27 @@
 """Whatever happens to the program or to the file, no row is lost, doubled or taken for what it is not."""
 
-import json
 import os
+import signal
+import sqlite3
+from contextlib import closing, suppress
 
 import pytest
 
-from swapwise.paper.store import Store, StoreError
+from swapwise.paper.measure import COLUMNS
+from swapwise.paper.store import FORMAT, Store, StoreError
 
 pytestmark = pytest.mark.experiments
 
 
 def row(trial, **figures):
     coordinates = {"setting": "ising-10", "part": "paper", "method": "random", "size": 1, "trial": trial}
-    return {**coordinates, "flavour": "default", "seed": 0, "value": 0.1 + trial, "seconds": None, **figures}
+    known = {**coordinates, "flavour": "default", "seed": 0, "value": 0.1 + trial, "alone": trial == 1}
+    return {**dict.fromkeys(COLUMNS), **known, **figures}
 
 
 @pytest.fixture
 def path(tmp_path):
-    path = tmp_path / "folder" / "rows.jsonl"
+    path = tmp_path / "folder" / "results.sqlite"
     with Store(path) as store:
         for trial in range(3):
             store.add(row(trial))
@@ -29,69 +33,91 @@ def rows_in(path):
         return list(store.rows.values())
 
 
+def change(path, statement):
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute(statement)
+
+
 def test_what_goes_in_comes_out(path):
     assert rows_in(path) == [row(0), row(1), row(2)]
+    assert [one["alone"] for one in rows_in(path)] == [False, True, False]
 
 
-def test_rows_are_on_disk_as_soon_as_they_are_added(tmp_path):
-    with Store(tmp_path / "rows.jsonl") as store:
-        for trial in range(3):
-            store.add(row(trial))
-            assert (tmp_path / "rows.jsonl").read_bytes().count(b"\n") == trial + 1
+def test_the_file_is_a_table_that_others_can_read(path):
+    with closing(sqlite3.connect(path)) as file:
+        found = file.execute("SELECT trial, value FROM rows ORDER BY trial").fetchall()
+    assert found == [(0, 0.1), (1, 1.1), (2, 2.1)]
+    assert [name.name for name in path.parent.iterdir()] == ["results.sqlite"]
 
 
-def test_cut_off_anywhere_only_the_last_row_is_missing(path):
-    whole = path.read_bytes()
-    ends = [index + 1 for index, byte in enumerate(whole) if byte == ord("\n")]
-    for length in range(len(whole)):
-        path.write_bytes(whole[:length])
-        with Store(path) as store:
-            left = sum(end <= length for end in ends)
-            assert [r["trial"] for r in store.rows.values()] == list(range(left))
-            assert store.was_cut == (length not in (0, *ends))
-            for trial in range(left, 3):
+def test_rows_outlive_a_writer_that_is_killed(tmp_path):
+    for trial in range(3):
+        child = os.fork()
+        if child == 0:
+            with Store(tmp_path / "results.sqlite") as store:
                 store.add(row(trial))
-        assert path.read_bytes() == whole
+                os.kill(os.getpid(), signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert rows_in(tmp_path / "results.sqlite") == [row(0), row(1), row(2)]
+
+
+def test_a_file_that_was_cut_is_damaged_unless_no_row_was_there(path):
+    whole, found = path.read_bytes(), []
+    for length in range(97, len(whole), 97):
+        path.write_bytes(whole[:length])
+        with suppress(StoreError):
+            found.append(rows_in(path))
+    assert all(rows == [row(0), row(1), row(2)] for rows in found)
+    assert 0 < len(found) < len(whole) // 97 // 3
+    path.write_bytes(b"")
+    assert rows_in(path) == []
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda line: line.replace(b"1.1", b"1.2"),
-        lambda line: line.replace(b'"trial": 1', b'"trial": 7'),
-        lambda line: line[: len(line) // 2],
-        lambda line: b"",
-        lambda line: b"\x00" * len(line),
-        lambda line: b"[]",
-        lambda line: b'{"row": {}, "check": "00000000"}',
+        lambda data: data.replace(b"random", b"rundom", 1),
+        lambda data: data.replace(b"ising-10", b"ising-20", 1),
+        lambda data: data[: len(data) // 2],
+        lambda data: b"{}\n" * 2000,
+        lambda data: data[:4096] + b"\x00" * (len(data) - 4096),
+        lambda data: data.replace(b"ising", b"isin\xff"),
     ],
 )
-def test_a_damaged_line_is_detected(path, damage):
-    first, second, third = path.read_bytes().splitlines()
-    path.write_bytes(b"\n".join([first, damage(second), third, b""]))
-    with pytest.raises(StoreError, match=r"line 2 of .*rows.jsonl is damaged.*Delete the line"):
+def test_a_damaged_file_is_detected(path, damage):
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(StoreError, match=r"results.sqlite is damaged .*Delete it to start again"):
         rows_in(path)
 
 
-def test_a_line_without_coordinates_is_detected(path):
-    from swapwise.paper.store import _line
-
-    path.write_bytes(_line({"value": 1.0}))
-    with pytest.raises(StoreError, match="line 1 of"):
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE rows SET value = 1.2 WHERE trial = 1",
+        "UPDATE rows SET trial = 7 WHERE trial = 1",
+        "UPDATE rows SET checksum = NULL WHERE trial = 2",
+        "UPDATE rows SET alone = NULL WHERE trial = 1",
+    ],
+)
+def test_a_row_that_was_changed_is_detected(path, statement):
+    change(path, statement)
+    with pytest.raises(StoreError, match=r"results.sqlite is damaged \(the row of \['ising-10', .* changed"):
         rows_in(path)
 
 
-def test_rows_with_times_of_the_clock_are_refused(path):
-    """Until format 2 seconds were not processor time, and lines had no format."""
-    first, *others = path.read_bytes().splitlines()
-    path.write_bytes(b"\n".join([first.replace(b', "format": 2', b""), *others, b""]))
-    with pytest.raises(StoreError, match=r"another version of swapwise \(format 1.*processor time.*--out"):
+@pytest.mark.parametrize(
+    "statement", [f"PRAGMA user_version = {FORMAT + 1}", "ALTER TABLE rows ADD COLUMN more"]
+)
+def test_other_formats_are_refused(path, statement):
+    change(path, statement)
+    with pytest.raises(StoreError, match=r"another version of swapwise.*--out"):
         rows_in(path)
 
 
-def test_a_second_row_for_the_same_cell_is_detected(path):
-    path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[0])
-    with pytest.raises(StoreError, match=r"line 4 of .* is a second row for"):
+@pytest.mark.parametrize("name", ["rows.jsonl", "manifest.json"])
+def test_folders_of_earlier_versions_are_refused(path, name):
+    (path.parent / name).write_text("")
+    with pytest.raises(StoreError, match=rf"{name} was written by another version of swapwise.*--out"):
         rows_in(path)
 
 
@@ -102,30 +128,40 @@ def test_a_cell_cannot_be_added_twice(path):
 
 
 def test_what_is_no_number_is_refused_before_anything_is_written(path):
-    before = path.read_bytes()
     with Store(path) as store, pytest.raises(ValueError, match="not JSON compliant"):
         store.add(row(5, value=float("nan")))
-    assert path.read_bytes() == before
+    assert len(rows_in(path)) == 3
 
 
 def test_two_runs_at_a_time_are_refused(path):
-    pytest.importorskip("fcntl")
     with Store(path), pytest.raises(StoreError, match="another run is writing to"), Store(path):
         pass
     assert len(rows_in(path)) == 3  # and the lock is gone with its owner
 
 
 def test_interrupted_while_it_is_written_a_row_counts(tmp_path, monkeypatch):
-    def interrupted(descriptor):
+    insert = Store._insert
+
+    def interrupted(*given):
+        insert(*given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(os, "fsync", interrupted)
-    with Store(tmp_path / "rows.jsonl") as store:
+    with Store(tmp_path / "results.sqlite") as store:
+        monkeypatch.setattr(Store, "_insert", interrupted)
         with pytest.raises(KeyboardInterrupt):
             store.add(row(0))
         assert len(store.rows) == 1
-    assert len(rows_in(tmp_path / "rows.jsonl")) == 1
+    assert len(rows_in(tmp_path / "results.sqlite")) == 1
 
 
-def test_lines_are_plain_json(path):
-    assert [json.loads(line)["row"]["trial"] for line in path.read_text().splitlines()] == [0, 1, 2]
+def test_sessions_have_an_end_unless_they_were_killed(path):
+    with Store(path) as store:
+        store.begin({"seed": 1})
+        assert not store.manifest["complete"]
+    with Store(path) as store:
+        store.begin({"seed": 2})
+        store.end(1.25, made=0, stored=3, wanted=3)
+        manifest = store.manifest
+    assert (manifest["complete"], manifest["rows"], manifest["wanted"]) == (True, 3, 3)
+    assert [session["rows"] for session in manifest["sessions"]] == [None, 0]
+    assert [session["options"] for session in manifest["sessions"]] == [{"seed": 1}, {"seed": 2}]

@@ -5,6 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.reference.local_search import (
+    _non_oblivious,
+    _oblivious,
+    _semi_oblivious,
+    best_singleton_start,
+    local_search,
+    neighbourhood,
+)
+from benchmarks.reference.simple import exhaustive, greedy
 from swapwise import (
     Graphic,
     Laminar,
@@ -19,16 +28,7 @@ from swapwise import (
     maximize,
 )
 from swapwise.paper.plain.least_squares import PlainLeastSquares
-from swapwise.paper.plain.local_search import (
-    _non_oblivious,
-    _oblivious,
-    _semi_oblivious,
-    arbitrary_start,
-    best_singleton_start,
-    local_search,
-    neighbourhood,
-)
-from swapwise.paper.plain.others import exhaustive, greedy, modular
+from swapwise.paper.plain.search import arbitrary_start, modular
 
 N = 8
 MATROIDS = {

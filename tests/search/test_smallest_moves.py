@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.reference.systems import reachable
 from swapwise import (
     BMatching,
     Coverage,
@@ -20,7 +21,6 @@ from swapwise import (
     maximize,
 )
 from swapwise.clock import Budget
-from swapwise.paper.plain.systems import reachable
 
 N = 9
 EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 4), (2, 3), (2, 4), (3, 4), (0, 4)]

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.reference.local_search import best_singleton_start
+from benchmarks.reference.systems import reachable, system_search
 from swapwise import (
     BMatching,
     Coverage,
@@ -26,8 +28,7 @@ from swapwise.moves import MoveList
 from swapwise.paper.instances import paper_regression
 from swapwise.paper.plain.ising import PlainIsing
 from swapwise.paper.plain.least_squares import PlainLeastSquares
-from swapwise.paper.plain.local_search import arbitrary_start, best_singleton_start
-from swapwise.paper.plain.systems import reachable, system_search
+from swapwise.paper.plain.search import arbitrary_start
 
 N = 8
 VARIANTS = ["oblivious", "semi-oblivious", "non-oblivious"]

@@ -1,8 +1,36 @@
-"""The paper's experiments: a declared grid of cells, each measured by itself and stored when it is done.
+"""The experiments of the paper: instances, settings, claims and the figure.
 
-``settings`` (the instances and what is maximised) × ``procedures`` (what runs on them) × sizes × trials are
-put together in ``grid``; ``measure`` turns one cell into one row, ``run`` does all cells that are not in the
-``store`` yet, ``manifest`` says how they were made; ``claims`` lists the paper's sentences, each
-judged by one of ``claim_checks`` from ``comparisons`` of rows. ``figure`` and ``page`` show the rows, by the
-``panels`` that are declared once for both.
+``settings`` (instances and their problems) × ``procedures`` (what runs on them) × sizes × trials are the
+cells of the ``grid``; ``measure`` makes a row of a cell, ``run`` all rows that the ``store`` lacks.
+``claims`` judges the paper's sentences by rows, ``panels`` declares what the ``figure`` and the ``page`` show
+of them.
 """
+
+from swapwise.lazy import lazily
+
+_HOMES = {
+    "CLAIMS": "claims.verdicts",
+    "Finding": "claims.record",
+    "ISING_10": "settings",
+    "ISING_20": "settings",
+    "IsingInstance": "instances",
+    "IsingSetting": "settings",
+    "REGRESSION_1000": "settings",
+    "REGRESSION_200": "settings",
+    "RegressionInstance": "instances",
+    "RegressionSetting": "settings",
+    "draw_figure": "figure",
+    "findings": "claims.verdicts",
+    "pairs": "instances",
+    "paper_ising": "instances",
+    "paper_regression": "instances",
+}
+
+__getattr__ = lazily(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+__all__ = sorted(_HOMES)

@@ -17,32 +17,31 @@ SETTINGS = {block.setting.name: block.setting for block in PAPER}
 #: The sizes of the grid, by setting and method.
 DECLARED = {(block.setting.name, block.procedure.name): block.sizes or block.setting.sizes for block in GRID}
 
-# R² from here on counts as 1: who gets there has nothing left to be ahead by.
+R200, R1000, V10, V20 = SETTINGS
+OBLIVIOUS, SEMI, NON = LOCAL_SEARCHES
+ACCELERATED = (SEMI, NON)
+RESIDUAL, MODULAR = "random-residual-greedy", "modular"
+
+# R² from here on counts as 1, so that methods are tied.
 FULL = 0.999
 
 _TEXTS = ("setting", "part", "method", "flavour", "status")
 # Numbers that are divided by each other; one that is not positive was not measured.
 _POSITIVE = ("seconds", "n_evaluations")
 _INSTANCE = ["size", "flavour", "seed", "trial"]
-#: What says which problem a row solves, in any flavour
+#: The coordinates of the problem that a row solves, in any flavour
 INSTANCE = ("setting", "seed", "trial", "size")
 
 
-class Missing(LookupError):
-    """The rows that a claim needs are not there."""
+class Missing(LookupError): ...
 
 
 def tidy(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with all columns, numbers as numbers and what was not measured as NaN.
+    """Return the rows with all columns, numbers as numbers, and NaN where nothing was measured.
 
-    ``alone`` says whether seconds were measured with nothing running beside; where it is not said, they were.
-
-    >>> rows = pd.DataFrame({"setting": ["ising-10"], "part": ["paper"], "method": ["random"], "size": ["3"],
-    ...                      "trial": [0], "seconds": [None]})
-    >>> tidy(rows)[["size", "seconds", "value"]].values.tolist()
-    [[3.0, nan, nan]]
+    Without a column ``alone``, seconds count as measured with nothing running beside.
     """
-    rows = rows.reset_index(drop=True).reindex(columns=list(dict.fromkeys([*COLUMNS, "alone"])))
+    rows = rows.reset_index(drop=True).reindex(columns=list(COLUMNS))
     rows = rows.astype(dict.fromkeys(_TEXTS, object))
     # A file may have these as words or as numbers.
     rows["alone"] = ~rows["alone"].astype(str).str.lower().isin(["false", "0", "0.0"])
@@ -53,9 +52,9 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def searches_from(rows: pd.DataFrame, start: str) -> pd.DataFrame:
-    """Return rows in which the paper's searches from this start go by the bare names of their methods.
+    """Rename the paper's searches: from this start to the bare names of their methods.
 
-    Those from the empty set do already; if they are not asked for, their names say where they begin.
+    Those from the empty set have these names; from another start, theirs become "... from empty".
 
     >>> methods = ["oblivious", "oblivious from arbitrary"]
     >>> rows = pd.DataFrame({"part": ["paper", "printed"], "method": methods})
@@ -75,11 +74,6 @@ def best_known_share(rows: pd.DataFrame) -> pd.Series:
     """Return every value divided by the largest that any method found on the same instance and size.
 
     Rows that solve another problem (certificates) or are not searches of the library have NaN.
-
-    >>> rows = pd.DataFrame({"setting": "ising-10", "part": ["paper", "pairs"], "size": 2, "trial": 0,
-    ...                      "seed": 0, "value": [3.0, 4.0]})
-    >>> best_known_share(rows).tolist()
-    [0.75, 1.0]
     """
     comparable = rows[rows["part"].isin(["paper", "printed", "optimum", "starts", "pairs", "neighbours"])]
     value = pd.to_numeric(comparable["value"]).astype(float)
@@ -88,27 +82,26 @@ def best_known_share(rows: pd.DataFrame) -> pd.Series:
 
 
 def optimum_share(rows: pd.DataFrame) -> pd.Series:
-    """Return every value divided by the optimum of its instance and size, NaN where that is not proven.
-
-    >>> rows = pd.DataFrame({"setting": "ising-10", "part": ["paper", "optimum"] * 2, "size": [2, 2, 3, 3],
-    ...                      "trial": 0, "seed": 0, "value": [3.0, 4.0, 5.0, 6.0],
-    ...                      "status": ["COMPLETE", "OPTIMAL", "COMPLETE", "ITERATION_LIMIT"]})
-    >>> optimum_share(rows).tolist()
-    [0.75, 1.0, nan, nan]
-    """
+    """Return every value divided by the optimum of its instance and size, NaN where that is not proven."""
     is_proven = (rows["part"] == "optimum") & (rows["status"] == Status.OPTIMAL)
     value = pd.to_numeric(rows["value"]).astype(float)
     instance = [rows[name] for name in INSTANCE]
     return value / value.where(is_proven).groupby(instance, dropna=False).transform("max")
 
 
-def gaps(rows: pd.DataFrame, kinds: Iterable[tuple[str, str]]) -> str:
-    """Return in words which declared sizes of settings and methods have no rows, "" if all have.
+def alone(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(seconds=rows["seconds"].where(rows["alone"]))
 
-    >>> rows = pd.DataFrame({"setting": "ising-10", "method": ["oblivious", "random"], "size": [1, 5]})
-    >>> gaps(rows, [("ising-10", "oblivious"), ("ising-10", "random"), ("ising-10", "modular")])
-    'oblivious in ising-10 at b = 2–5; random in ising-10 at b = 1–4; modular in ising-10'
-    """
+
+def require_methods(rows: pd.DataFrame, methods: Sequence[str], what: str = "rows of {}") -> None:
+    """Raise if a method has no rows: what a run left out is not judged, be it by a small example."""
+    absent = [method for method in methods if method not in set(rows["method"])]
+    if absent:
+        raise Missing(what.format(listed(absent)))
+
+
+def gaps(rows: pd.DataFrame, kinds: Iterable[tuple[str, str]]) -> str:
+    """Name the declared sizes of settings and methods that have no rows, "" if all have."""
     alike: dict[tuple[str, str], list[str]] = {}
     for setting, method in kinds:
         there = set(rows.loc[(rows["setting"] == setting) & (rows["method"] == method), "size"])
@@ -121,33 +114,14 @@ def gaps(rows: pd.DataFrame, kinds: Iterable[tuple[str, str]]) -> str:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One figure of several methods on the same instances of a setting.
-
-    Attributes
-    ----------
-    setting : its name
-    figures : one column for each method, one line for each instance (size, flavour, seed, trial); no NaN
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"setting": "ising-10", "part": "paper", "method": ["oblivious", "random"] * 5,
-    ...                      "size": np.repeat(range(1, 6), 2), "trial": 0, "seconds": [4.0, 1.0] * 5})
-    >>> comparison = Comparison.of(tidy(rows), "ising-10", "seconds", ["oblivious", "random"])
-    >>> comparison.times("random", "oblivious")
-    4.0
-    >>> comparison.extent
-    'b = 1–5, 1 trial each'
-    """
+    """One figure of several methods, by columns, on the same instances of a setting, by rows; no NaN."""
 
     setting: str
     figures: pd.DataFrame
 
     @classmethod
     def of(cls, rows: pd.DataFrame, setting: str, column: str, methods: Sequence[str]) -> Comparison:
-        """Collect the figures from tidy rows, of the instances that all methods have.
-
-        All sizes that the grid declares for these methods have to be there: a part says little of the whole.
-        """
+        """Collect the figures of the instances that all methods have, at all sizes that the grid declares."""
         there = rows[(rows["setting"] == setting) & rows["method"].isin(methods)].dropna(subset=[column])
         absent = gaps(there, [(setting, method) for method in methods])
         if absent:
@@ -161,40 +135,36 @@ class Comparison:
         return cls(setting, figures)
 
     def also(self, rows: pd.DataFrame, column: str) -> pd.DataFrame:
-        """Return another figure of the same instances, of those methods that have it for all of them."""
+        """Return another figure of the same instances, of the methods that have it for all of them."""
         there = rows[(rows["setting"] == self.setting) & rows["method"].isin(self.figures.columns)]
         return _table(there, column).reindex(index=self.figures.index).dropna(axis=1)
 
     @property
     def means(self) -> pd.DataFrame:
-        """The mean over trials, by size."""
         return self.figures.groupby("size").mean()
 
     @property
     def extent(self) -> str:
-        """The sizes and the number of trials, in words."""
         instances = self.figures.index.droplevel("flavour").drop_duplicates()
         per_size = instances.to_frame(index=False).groupby("size").size()
         return f"{sizes(self.setting, per_size.index)}, {span(per_size, 'trial')} each"
 
     @property
     def geometric_means(self) -> pd.Series:
-        """The geometric mean over all instances, by method; its ratios are those of :meth:`times`."""
+        """Over all instances, by method; its ratios are those of :meth:`times`."""
         return np.exp(np.log(self.figures).mean())
 
     def times(self, fast: str, slow: str) -> float:
-        """Return how many times as fast one method is as another: the geometric mean over instances."""
         return float(np.exp(self._logs(fast, slow).mean()))
 
     def times_by_size(self, fast: str, slow: str) -> pd.Series:
-        """Return the same for each size."""
         return np.exp(self._logs(fast, slow).groupby("size").mean())
 
     def _logs(self, fast: str, slow: str) -> pd.Series:
         return np.log(self.figures[slow] / self.figures[fast])
 
     def loss(self, method: str, other: str) -> pd.Series:
-        """Return by which share one method's mean differs from another's, for each size."""
+        """Return the relative difference of one mean to another, for each size."""
         return (self.means[method] / self.means[other] - 1).fillna(0.0)
 
     def loss_error(self, method: str, other: str) -> float:
@@ -203,7 +173,6 @@ class Comparison:
         return float(shares.groupby(_INSTANCE[1:]).mean().sem())
 
     def lead(self, method: str, other: str) -> Lead:
-        """Return by how much one method's mean is above another's."""
         means = self.means
         # Ratios to the true graph may exceed 1: only R² ends there.
         full = FULL if self.setting.startswith("regression") else np.inf
@@ -222,13 +191,6 @@ class Lead:
     """How far a method's mean is above another's, by size; sizes are tied if both are at 1.
 
     ``error`` is the standard error over trials of the differences on the same instance, NaN with one trial.
-
-    >>> lead = Lead("ising-10", "a", "b", pd.Series({1: 0.5, 2: 0.1}), pd.Series({1: 0.1, 2: 0.06}),
-    ...             pd.Series({1: False, 2: False}))
-    >>> print(lead)
-    a minus b: +0.500±0.100, +0.100±0.060 (ahead at 2 of 2)
-    >>> lead.doubt
-    'The difference a minus b is not clear of sampling error at b = 2.'
     """
 
     setting: str
@@ -240,12 +202,10 @@ class Lead:
 
     @property
     def ahead(self) -> list[int]:
-        """The sizes at which the method's mean is higher."""
         return list(self.by_size.index[(self.by_size > 0) & ~self.tied])
 
     @property
     def not_ahead(self) -> list[int]:
-        """The sizes at which it is not, ties aside."""
         return list(self.by_size.index[(self.by_size <= 0) & ~self.tied])
 
     @property
@@ -269,11 +229,9 @@ class Lead:
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is ahead wherever there is no tie."""
         return bool(self.ahead) and not self.not_ahead
 
     def __str__(self) -> str:
-        """Say where it is ahead, where not, and all differences."""
         ties = f", {int(self.tied.sum())} tied at 1" if self.tied.any() else ""
         one_by_one = [
             "tied" if self.tied[size] else with_error(difference, self.error[size])
@@ -299,11 +257,7 @@ def with_error(difference: float, error: float, form: str = ".3f") -> str:
 
 
 def sizes(setting: str, numbers: Collection[float]) -> str:
-    """Return sizes in words.
-
-    >>> sizes("regression-200", [1, 2, 3]), sizes("regression-200", [2]), sizes("ising-10", [1, 3])
-    ('capacities 1–3', 'capacity 2', 'b = 1, 3')
-    """
+    """Name sizes: "capacities 1–3", "b = 1, 3"."""
     ordered = sorted({int(number) for number in numbers})
     in_a_row = len(ordered) > 1 and ordered == list(range(ordered[0], ordered[-1] + 1))
     text = f"{ordered[0]}–{ordered[-1]}" if in_a_row else ", ".join(map(str, ordered))
@@ -313,33 +267,23 @@ def sizes(setting: str, numbers: Collection[float]) -> str:
 
 
 def span(counts: Iterable[float], noun: str) -> str:
-    """Return the smallest and the largest of some counts, in words.
-
-    >>> span([3, 3], "trial"), span([1, 3], "trial"), span([1], "trial")
-    ('3 trials', '1 to 3 trials', '1 trial')
-    """
+    """Name the smallest and the largest of some counts: "1 to 3 trials"."""
     different = sorted({int(count) for count in counts})
     text = str(different[0]) if len(different) == 1 else f"{different[0]} to {different[-1]}"
     return f"{text} {noun}{'' if different == [1] else 's'}"
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names in words.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def trials(rows: pd.DataFrame) -> str:
-    """Return the number of instances of each setting and size, in words."""
     instances = rows.drop_duplicates(["setting", "size", "seed", "trial"])
     return span(instances.groupby(["setting", "size"]).size(), "trial")
 
 
 def short(number: float) -> str:
-    """Return a number as it is read at a glance.
+    """Format a number with about two digits.
 
     >>> short(0.4321), short(3.14), short(9.99), short(54.3), short(178251.3), short(3.7e-6)
     ('0.43', '3.1', '10', '54', '178,251', '0.0000037')

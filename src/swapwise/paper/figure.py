@@ -1,4 +1,4 @@
-"""The figure of the experiments for print: the paper's panels, what goes beyond it, and the neighbours."""
+"""The figure for print: the paper's panels, what goes beyond it, and the neighbours."""
 
 from __future__ import annotations
 
@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from swapwise.charts.chart import Chart
-from swapwise.charts.chart import Curve as Drawn
+from swapwise.charts.chart import Chart, Curve
 from swapwise.charts.figures import DASHES, MARKERS
-from swapwise.paper.panels import NAMES, PAPER_PANELS, Curve, Panel, check_rows, footnotes, panels_of
-from swapwise.paper.scatters import FAMILIES, Point, Scatter, scatter_note, scatters_of
+from swapwise.paper.panels import (
+    FAMILIES,
+    LOOKS,
+    NAMES,
+    Panel,
+    Scatter,
+    check_rows,
+    footnotes,
+    panels_of,
+    scatter_note,
+)
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -53,14 +61,18 @@ def draw_figure(rows: pd.DataFrame) -> Figure:
     Parameters
     ----------
     rows : pandas.DataFrame
-        With the columns ``swapwise.paper.measure.COLUMNS`` and one flavour. Rows of the flavour
-        as-published have the paper's panels only.
+        The rows of ``rows.csv``, of one flavour. Rows of the flavour as-published have the paper's panels
+        only.
 
     Returns
     -------
     matplotlib.figure.Figure
-        As wide as a page, with fonts of at least 7 points; pyplot does not know of it. What was not run
-        is said to be so in the middle of its panel.
+        As wide as a page, with fonts of at least 7 points; pyplot does not know of it. Panels that were not
+        run have "not run" in their middle.
+
+    See Also
+    --------
+    findings : the same rows, compared with the paper's claims.
 
     Examples
     --------
@@ -74,7 +86,7 @@ def draw_figure(rows: pd.DataFrame) -> Figure:
     rows = check_rows(rows)
     from matplotlib.figure import Figure  # not pyplot: it would keep the figure
 
-    beyond, scatters = panels_of(rows)[len(PAPER_PANELS) :], scatters_of(rows)
+    paper, beyond, scatters = panels_of(rows)
     row, high_row = TITLE + HEIGHT + X_LABEL, TITLE + HIGH + X_LABEL
     notes = [line for note in (*footnotes(rows), scatter_note(rows)) for line in wrap(note, LINE)]
     foot = (len(notes) + 1) * NOTE
@@ -83,12 +95,16 @@ def draw_figure(rows: pd.DataFrame) -> Figure:
     height += HEADING + 2 * high_row + FAMILY_LEGEND if scatters else 0
     figure = Figure(figsize=(WIDTH, height), facecolor="white")
     top = height
-    for panels in (PAPER_PANELS[:3], PAPER_PANELS[3:]):
-        _draw_row(figure, panels, rows, top, shares_legend=True)
+    for panels in (paper[:3], paper[3:]):
+        entries = [entry for one in _draw_row(figure, panels, rows, top) for entry in one.items()]
+        if entries:
+            _write_shared_legend(figure, dict(entries), (top - row) / height)
         top -= row + LEGEND
     if beyond:
         _write_heading(figure, "Beyond the paper", top)
-        _draw_row(figure, beyond, rows, top - HEADING, shares_legend=False)
+        for rank, handles in enumerate(_draw_row(figure, beyond, rows, top - HEADING)):
+            at = ((rank + 0.5) * CELL / WIDTH, (top - HEADING - row) / height)
+            _write_own_legend(figure, figure.axes[-len(beyond) + rank], handles, at)
         top -= HEADING + row + LONG_LEGEND
     if scatters:
         _write_heading(figure, "The neighbours", top)
@@ -103,42 +119,55 @@ def _write_heading(figure: Figure, words: str, top: float) -> None:
 
 
 def _draw_row(
-    figure: Figure, panels: tuple[Panel, ...], rows: pd.DataFrame, top: float, *, shares_legend: bool
-) -> None:
-    """Draw three panels whose titles begin at a height in inches, and their legends beneath them."""
+    figure: Figure, panels: tuple[Panel, ...], rows: pd.DataFrame, top: float
+) -> list[dict[str, Artist]]:
+    """Draw three panels whose titles begin at a height in inches; return the handles of each by name."""
+    wide, bottom = CELL - LEFT - RIGHT, top - TITLE - HEIGHT
+    # Titles in the middle of the cell, not of the axes: long ones have no room to spare on the right.
+    return [
+        _draw(figure, panel, rows, (rank * CELL + LEFT, bottom, wide, HEIGHT), (CELL / 2 - LEFT) / wide)
+        for rank, panel in enumerate(panels)
+    ]
+
+
+def _draw(
+    figure: Figure,
+    panel: Panel | Scatter,
+    rows: pd.DataFrame,
+    place: tuple[float, float, float, float],
+    title_at: float = 0.5,
+) -> dict[str, Artist]:
+    """Draw a panel at a place in inches, and return the handles of its legend by name."""
     width, height = figure.get_size_inches()
-    bottom = top - TITLE - HEIGHT
-    legend_at = (bottom - X_LABEL) / height
-    shared: dict[str, tuple[Curve, Artist]] = {}
-    for rank, panel in enumerate(panels):
-        place = (rank * CELL + LEFT) / width, bottom / height, (CELL - LEFT - RIGHT) / width, HEIGHT / height
-        axes = figure.add_axes(place)
-        curves = panel.curves(rows)
-        handles = _draw_panel(axes, panel, curves)
-        entries = list(zip(curves, handles, strict=True))
-        if shares_legend:
-            shared.update({curve.name: (curve, handle) for curve, handle in entries})
-        elif entries:
-            at = ((rank + 0.5) * CELL / width, legend_at)
-            axes.legend(
-                handles,
-                [curve.name for curve in curves],
-                loc="upper center",
-                bbox_to_anchor=at,
-                bbox_transform=figure.transFigure,
-                **_LEGEND_LOOKS,
-            )
-    if shared:
-        _shared_legend(figure, shared.values(), legend_at)
-
-
-def _draw_panel(axes: Axes, panel: Panel, curves: list[Curve]) -> list[Artist]:
-    """Draw one panel and return what its legend shows."""
-    chart = panel.chart(curves)
-    # In the middle of the cell, not of the axes: long titles have no room to spare on the right.
-    axes.set_title(panel.caption, fontsize=NORMAL, pad=4, x=(CELL / 2 - LEFT) / (CELL - LEFT - RIGHT))
+    left, bottom, wide, high = place
+    axes = figure.add_axes((left / width, bottom / height, wide / width, high / height))
+    chart = panel.chart(rows)
+    axes.set_title(panel.caption, fontsize=NORMAL, pad=4, x=title_at)
     handles = _draw_curves(axes, chart)
     _set_axes(axes, chart)
+    return handles
+
+
+def _draw_curves(axes: Axes, chart: Chart) -> dict[str, Artist]:
+    left, right = chart.x.limits or (0.0, 1.0)
+    handles: dict[str, Artist] = {}
+    for rank, curve in enumerate(chart.series):
+        assert isinstance(curve, Curve)
+        assert curve.marker is not None
+        x, looks = np.array(curve.x), dict[str, Any]()
+        if curve.dash is None:
+            looks |= {"linestyle": "none", "markersize": 5.5 if curve.marker == "star" else 4.2}
+            looks |= {"markeredgecolor": "white", "markeredgewidth": 0.4, "clip_on": False}
+        else:
+            shift = (rank - (len(chart.series) - 1) / 2) / len(chart.series)
+            x = x + shift * _SHIFTS * (right - left)
+            looks |= {"linestyle": DASHES[curve.dash], "linewidth": 1.0, "markersize": 3.2}
+            looks |= {"markerfacecolor": "white" if curve.hollow else curve.colour, "markeredgewidth": 0.8}
+        # Thin bars beneath the lines; where there is one trial, the spread is NaN and there is no bar.
+        if curve.low is not None and curve.high is not None:
+            axes.vlines(x, curve.low, curve.high, color=curve.colour, linewidth=0.7, alpha=0.55, zorder=1)
+        looks |= {"marker": MARKERS[curve.marker], "color": curve.colour, "label": curve.name}
+        (handles[curve.name],) = axes.plot(x, curve.y, **looks)
     return handles
 
 
@@ -157,61 +186,34 @@ def _set_axes(axes: Axes, chart: Chart) -> None:
             axes.set(**{f"{side}lim": axis.limits})
         if axis.ticks is not None:
             low, high = sorted(axis.limits or (-np.inf, np.inf))
-            told = {at: label for at, label in axis.ticks.items() if low <= at <= high}
-            line.set_ticks(list(told), list(told.values()))
+            shown = {at: label for at, label in axis.ticks.items() if low <= at <= high}
+            line.set_ticks(list(shown), list(shown.values()))
     if chart.series:
         axes.grid(alpha=0.25, linewidth=0.5)
     else:
-        _say_not_run(axes)
+        axes.set_yticks([], [])
+        axes.set_yticks([], [], minor=True)
+        words: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": NORMAL, "color": "0.4"}
+        axes.text(0.5, 0.5, "not run", transform=axes.transAxes, **words)
     axes.tick_params(labelsize=SMALL, pad=2, which="both")
     axes.tick_params(length=2.5)
 
 
-def _say_not_run(axes: Axes) -> None:
-    axes.set_yticks([], [])
-    axes.set_yticks([], [], minor=True)
-    words: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": NORMAL, "color": "0.4"}
-    axes.text(0.5, 0.5, "not run", transform=axes.transAxes, **words)
+def _write_own_legend(
+    figure: Figure, axes: Axes, handles: dict[str, Artist], at: tuple[float, float]
+) -> None:
+    if handles:
+        where: dict[str, Any] = {"loc": "upper center", "bbox_transform": figure.transFigure}
+        axes.legend(list(handles.values()), list(handles), bbox_to_anchor=at, **where, **_LEGEND_LOOKS)
 
 
-def _draw_curves(axes: Axes, chart: Chart) -> list[Artist]:
-    left, right = chart.x.limits or (0.0, 1.0)
-    handles: list[Artist] = []
-    for rank, curve in enumerate(chart.series):
-        assert isinstance(curve, Drawn)
-        x = np.array(curve.x) + (rank - (len(chart.series) - 1) / 2) / len(chart.series) * _SHIFTS * (
-            right - left
-        )
-        # Thin bars beneath the lines; where there is one trial, the spread is NaN and there is no bar.
-        if curve.low is not None and curve.high is not None:
-            axes.vlines(x, curve.low, curve.high, color=curve.colour, linewidth=0.7, alpha=0.55, zorder=1)
-        assert curve.dash is not None
-        assert curve.marker is not None
-        (line,) = axes.plot(
-            x,
-            curve.y,
-            linestyle=DASHES[curve.dash],
-            marker=MARKERS[curve.marker],
-            markersize=3.2,
-            markerfacecolor="white" if curve.hollow else curve.colour,
-            markeredgewidth=0.8,
-            linewidth=1.0,
-            color=curve.colour,
-            label=curve.name,
-            zorder=2,
-        )
-        handles.append(line)
-    return handles
-
-
-def _shared_legend(figure: Figure, entries: Iterable[tuple[Curve, Artist]], at: float) -> None:
+def _write_shared_legend(figure: Figure, handles: dict[str, Artist], at: float) -> None:
     """Put one legend beneath a row; a search from another start stands below the one from the empty set."""
-    ordered = sorted(entries, key=lambda entry: NAMES.index(entry[0].name))
-    names = [curve.name for curve, _ in ordered]
+    names = sorted(handles, key=NAMES.index)
     # The page is as wide as five names of some 14 letters, or four of those that end in "from arbitrary".
     in_one_row = len(names) <= 5 and sum(map(len, names)) <= 70
     figure.legend(
-        [handle for _, handle in ordered],
+        [handles[name] for name in names],
         names,
         loc="upper center",
         bbox_to_anchor=(0.5, at),
@@ -221,19 +223,15 @@ def _shared_legend(figure: Figure, entries: Iterable[tuple[Curve, Artist]], at: 
     )
 
 
-def _draw_scatters(figure: Figure, scatters: tuple[Scatter, ...], rows: pd.DataFrame, top: float) -> None:
-    """Draw two rows of panels, and one legend beneath them with a column for each family of methods."""
+def _draw_scatters(figure: Figure, scatters: Iterable[Scatter], rows: pd.DataFrame, top: float) -> None:
+    """Draw two rows of panels, and one legend beneath them with a column per family of methods."""
     width, height = figure.get_size_inches()
     shown: dict[str, dict[str, Artist]] = {family: {} for family in FAMILIES}
     for rank, scatter in enumerate(scatters):
         bottom = top - (rank // 2) * (TITLE + HIGH + X_LABEL) - TITLE - HIGH
-        left = (rank % 2) * WIDE_CELL + LEFT
-        axes = figure.add_axes(
-            (left / width, bottom / height, (WIDE_CELL - LEFT - WIDE_RIGHT) / width, HIGH / height)
-        )
-        points = scatter.points(rows)
-        for point, handle in zip(points, _draw_scatter(axes, scatter, points), strict=True):
-            shown[point.family].setdefault(point.name, handle)
+        place = (rank % 2) * WIDE_CELL + LEFT, bottom, WIDE_CELL - LEFT - WIDE_RIGHT, HIGH
+        for name, handle in _draw(figure, scatter, rows, place).items():
+            shown[LOOKS[name][0]].setdefault(name, handle)
     left = 0.08
     for family, entries in ((family, entries) for family, entries in shown.items() if entries):
         at = left / width, (bottom - X_LABEL) / height
@@ -248,28 +246,3 @@ def _draw_scatters(figure: Figure, scatters: tuple[Scatter, ...], rows: pd.DataF
             bbox_to_anchor=at,
             **_LEGEND_LOOKS | {"handlelength": 1.0},
         )
-
-
-def _draw_scatter(axes: Axes, scatter: Scatter, points: list[Point]) -> list[Artist]:
-    """Draw one panel of value against time and return what its legend shows."""
-    chart = scatter.chart(points)
-    axes.set_title(scatter.caption, fontsize=NORMAL, pad=4)
-    handles: list[Artist] = []
-    for point in chart.series:
-        assert isinstance(point, Drawn)
-        assert point.marker is not None
-        (marker,) = axes.plot(
-            point.x,
-            point.y,
-            linestyle="none",
-            marker=MARKERS[point.marker],
-            markersize=5.5 if point.marker == "star" else 4.2,
-            markeredgecolor="white",
-            markeredgewidth=0.4,
-            color=point.colour,
-            label=point.name,
-            clip_on=False,
-        )
-        handles.append(marker)
-    _set_axes(axes, chart)
-    return handles

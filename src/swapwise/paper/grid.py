@@ -42,32 +42,18 @@ QUICK_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Block:
-    """One procedure in one setting.
-
-    Attributes
-    ----------
-    seconds : what the largest size takes, roughly; for the time left and for the order of work only
-    sizes : all of the setting's, if not given
-    most_trials : for what is too slow to be repeated often
-    growth : the power of the size with which the seconds grow
-    """
+    """One procedure in one setting, by default for all of its sizes."""
 
     setting: Setting
     procedure: Procedure
-    seconds: float
+    seconds: float  # roughly, of the largest size; for the time left and for the order of work only
     sizes: tuple[int, ...] = ()
     most_trials: int | None = None
-    growth: int = 2
-
-    def seconds_at(self, size: int) -> float:
-        """Return roughly what a size takes."""
-        return self.seconds * (size / self.setting.sizes[-1]) ** self.growth
+    growth: int = 2  # the power of the size with which the seconds grow
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry of the grid, to become one row."""
-
     block: Block
     size: int
     trial: int
@@ -76,18 +62,9 @@ class Cell:
 
     @property
     def key(self) -> Key:
-        """The coordinates, which say all that the row depends on."""
-        block = self.block
-        procedure = block.procedure
-        return (
-            block.setting.name,
-            procedure.part,
-            procedure.name,
-            self.size,
-            self.trial,
-            self.flavour,
-            self.seed,
-        )
+        """The coordinates, on which alone the row depends."""
+        setting, procedure = self.block.setting.name, self.block.procedure
+        return (setting, procedure.part, procedure.name, self.size, self.trial, self.flavour, self.seed)
 
     @property
     def is_timed(self) -> bool:
@@ -96,39 +73,35 @@ class Cell:
 
     @property
     def seconds(self) -> float:
-        """Roughly what it takes."""
-        return self.block.seconds_at(self.size) * (self.block.procedure.repeats if self.is_timed else 1)
+        block = self.block
+        once = block.seconds * (self.size / block.setting.sizes[-1]) ** block.growth
+        return once * (block.procedure.repeats if self.is_timed else 1)
 
     def method_seed(self) -> int:
-        """Return the seed of the method's own randomness; the same in both flavours."""
+        """Return the seed of the method's own randomness, the same in both flavours."""
         name = f"{self.block.setting.name} {self.block.procedure.name}"
         return int(
             np.random.SeedSequence([self.seed, self.trial, self.size, *name.encode()]).generate_state(1)[0]
         )
 
 
-def _blocks(setting: Setting, seconds: dict[str, float]) -> list[Block]:
-    return [Block(setting, Search(method), took) for method, took in seconds.items()]
-
-
-def _starts(setting: Setting, methods: Sequence[str], seconds: float) -> list[Block]:
-    return [
-        Block(setting, Search(method, start), seconds)
-        for method in methods
-        for start in ("modular", "greedy")
-    ]
-
-
 _REGRESSION_METHODS = (*LOCAL_SEARCHES, "random-residual-greedy", "modular")
-
-PAPER: tuple[Block, ...] = (
-    *_blocks(REGRESSION_200, dict.fromkeys(_REGRESSION_METHODS, 0.02)),
-    *_blocks(REGRESSION_1000, dict.fromkeys(_REGRESSION_METHODS, 0.1)),
-    *_blocks(ISING_10, {**dict.fromkeys(LOCAL_SEARCHES, 0.08), "modular": 0.02, "random": 0.002}),
-    *_blocks(
-        ISING_20,
-        {"oblivious": 3.0, "semi-oblivious": 1.0, "non-oblivious": 0.1, "modular": 0.05, "random": 0.01},
-    ),
+_SECONDS: dict[Setting, dict[str, float]] = {
+    REGRESSION_200: dict.fromkeys(_REGRESSION_METHODS, 0.02),
+    REGRESSION_1000: dict.fromkeys(_REGRESSION_METHODS, 0.1),
+    ISING_10: {**dict.fromkeys(LOCAL_SEARCHES, 0.08), "modular": 0.02, "random": 0.002},
+    ISING_20: {
+        "oblivious": 3.0,
+        "semi-oblivious": 1.0,
+        "non-oblivious": 0.1,
+        "modular": 0.05,
+        "random": 0.01,
+    },
+}
+PAPER: tuple[Block, ...] = tuple(
+    Block(setting, Search(method), took)
+    for setting, seconds in _SECONDS.items()
+    for method, took in seconds.items()
 )
 #: The same searches from the start that is printed.
 PRINTED: tuple[Block, ...] = tuple(
@@ -139,7 +112,7 @@ PRINTED: tuple[Block, ...] = tuple(
 
 
 def _plain(setting: Setting, searches: dict[str, float], others: dict[str, float]) -> list[Block]:
-    """Return plain searches from both starts, and what the paper compares them with."""
+    """Return plain searches from both starts, and the methods that they are compared with."""
     procedures = {Plain(method, start): took for start in STARTS for method, took in searches.items()}
     procedures |= {Plain(method): took for method, took in others.items()}
     return [Block(setting, one, took, _EVERY_OTHER[setting], 3) for one, took in procedures.items()]
@@ -154,24 +127,32 @@ PLAIN: tuple[Block, ...] = (
     ),
     *_plain(ISING_10, {"oblivious": 10.0, "semi-oblivious": 2.0, "non-oblivious": 0.15}, {"modular": 0.1}),
 )
-# The optimum that graphs are compared with. With 20 vertices the bound of the whole alone is within three per
-# cent of the best set; for more than five edges at each vertex it takes its time.
+# With 20 vertices the bound of the whole alone is within three per cent of the best set; for more than five
+# edges at each vertex it takes long.
 OPTIMA: tuple[Block, ...] = (
     Block(ISING_10, Optimum(max_nodes=5000), 0.4),
     Block(ISING_20, Optimum(max_nodes=1), 60.0, (1, 2, 3, 4, 5), growth=5),
 )
+_STARTS: tuple[tuple[Setting, tuple[str, ...], float], ...] = (
+    (REGRESSION_200, ("oblivious", "non-oblivious"), 0.02),
+    (REGRESSION_1000, ("oblivious", "non-oblivious"), 0.1),
+    (ISING_10, ("oblivious",), 0.1),
+    (ISING_20, ("semi-oblivious",), 3.0),
+)
 BEYOND: tuple[Block, ...] = (
-    *_starts(REGRESSION_200, ("oblivious", "non-oblivious"), 0.02),
-    *_starts(REGRESSION_1000, ("oblivious", "non-oblivious"), 0.1),
-    *_starts(ISING_10, ("oblivious",), 0.1),
-    *_starts(ISING_20, ("semi-oblivious",), 3.0),
+    *(
+        Block(setting, Search(method, start), took)
+        for setting, methods, took in _STARTS
+        for method in methods
+        for start in ("modular", "greedy")
+    ),
     *(Block(ISING_10, Search(method, "greedy", q=2), 1.5) for method in LOCAL_SEARCHES),
     Block(REGRESSION_200, Proof(ridge=0.0, max_nodes=150), 3.0, (1, 2, 3, 5, 10), most_trials=3, growth=0),
     Block(REGRESSION_200, Proof(ridge=0.1, max_nodes=10), 1.5, most_trials=5, growth=0),
     Block(ISING_10, Proof(ridge=0.01, max_nodes=1000), 2.0, most_trials=5, growth=0),
 )
 
-# What the methods around the paper take at the largest size, how many trials they have, and which sizes.
+# Seconds of the methods around the paper at the largest size, their number of trials, and their sizes.
 _NEIGHBOURS: dict[Setting, tuple[float, int, tuple[int, ...]]] = {
     REGRESSION_200: (0.02, 5, (1, 3, 5)),
     REGRESSION_1000: (0.2, 3, (1, 3, 5)),
@@ -187,11 +168,9 @@ def _neighbours(setting: Setting) -> list[Block]:
     took, most, sizes = _NEIGHBOURS[setting]
     known = {block.procedure for block in (*PRINTED, *BEYOND) if block.setting == setting}
     found = [one for one in (*neighbours(setting), *searches_from_others(setting)) if one not in known]
-    slower = {one: _SLOWER.get(one.name.rpartition(" ")[2]) for one in found}
+    times = {one: _SLOWER.get(one.name.rpartition(" ")[2]) for one in found}
     return [
-        Block(setting, one, took, sizes, most)
-        if (times := slower[one]) is None
-        else Block(setting, one, took * times, sizes, most, growth=0)
+        Block(setting, one, took * (times[one] or 1.0), sizes, most, growth=0 if times[one] else 2)
         for one in found
     ]
 
@@ -215,26 +194,11 @@ def cells(
 ) -> list[Cell]:
     """Return the cells of a run, in the order of the declared grid.
 
-    Parameters
-    ----------
-    trials : int
-        Instances of each setting.
-    seed : int
-        A part of every coordinate.
-    flavour : "default" or "as-published"
-        What goes beyond the paper is for the default flavour only.
-    start : "both", "empty" or "arbitrary"
-        Where the paper's local searches begin.
-    quick : bool
-        Leave out what takes more than half a second or so.
-    only : names
-        Of experiments (all of their settings), settings, parts or methods, see :func:`names`. Settings add
-        up, and so do parts, and methods; a cell must have one of each kind that is given.
+    ``trials`` is the number of instances of each setting. What goes beyond the paper is for the default
+    flavour only. ``start`` says where the paper's local searches begin: "both", "empty" or "arbitrary". With
+    ``quick``, cells that take more than half a second or so are left out. ``only`` are names of experiments
+    (all of their settings), settings, parts or methods: a cell must have one of each kind that is given.
 
-    Examples
-    --------
-    >>> len(cells(trials=10, only=["ising-20", "modular"]))
-    70
     >>> cells(trials=1, only=["ising-20", "modular"])[2].key
     ('ising-20', 'paper', 'modular', 3, 0, 'default', 2020)
     """
@@ -259,7 +223,6 @@ def cells(
 
 
 def _nothing(only: Sequence[str], flavour: str, quick: bool) -> str:
-    """Say why there may be no cell."""
     reasons = ["nothing is " + " and ".join([*only, *(["quick"] if quick else [])])]
     if flavour != DEFAULT:
         reasons.append("what goes beyond the paper is run in the default flavour only")
@@ -267,11 +230,7 @@ def _nothing(only: Sequence[str], flavour: str, quick: bool) -> str:
 
 
 def names() -> dict[str, list[str]]:
-    """Return the names that ``only`` may have, by kind.
-
-    >>> names()["setting"]
-    ['regression-200', 'regression-1000', 'ising-10', 'ising-20']
-    """
+    """Return the names that ``only`` may have, by kind."""
     kinds = _kinds(GRID[0])
     return {kind: list(dict.fromkeys(_kinds(block)[kind] for block in GRID)) for kind in kinds}
 
@@ -296,14 +255,11 @@ def _by_kind(only: Iterable[str]) -> dict[str, set[str]]:
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             raise ValueError(f"only knows no {name!r}{hint}; there are {choices}")
         if kind == "experiment":
-            chosen.setdefault("setting", set()).update(_settings_of(name))
+            settings = {block.setting.name for block in PAPER if block.setting.experiment == name}
+            chosen.setdefault("setting", set()).update(settings)
         else:
             chosen.setdefault(kind, set()).add(name)
     return chosen
-
-
-def _settings_of(experiment: str) -> set[str]:
-    return {block.setting.name for block in PAPER if block.setting.experiment == experiment}
 
 
 def _cells_of(block: Block, trials: int, seed: int, flavour: str) -> Iterator[Cell]:

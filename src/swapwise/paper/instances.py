@@ -9,13 +9,13 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray, as_count, as_real
 from swapwise.kernels import gibbs
 
-# Sweeps of a Gibbs chain whose random numbers are drawn together.
+# Random numbers of a Gibbs chain are drawn for this many sweeps at a time: all of them may not fit in memory.
 SWEEPS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
 class RegressionInstance:
-    """A regression problem whose answer is known.
+    """A regression problem whose true features are known.
 
     Attributes
     ----------
@@ -29,6 +29,16 @@ class RegressionInstance:
         The true features.
     coef : array of shape (n_features,)
         The true weights; zero outside the support.
+
+    See Also
+    --------
+    paper_regression : an instance as in the paper.
+
+    Examples
+    --------
+    >>> instance = paper_regression(n_features=20, n_categories=4, n_true=2, random_state=0)
+    >>> instance.coef[instance.support].shape
+    (8,)
     """
 
     X: FloatArray
@@ -68,6 +78,11 @@ def paper_regression(
     Returns
     -------
     RegressionInstance
+
+    See Also
+    --------
+    paper_ising : the paper's other experiment.
+    RegressionSetting : its problems.
 
     Examples
     --------
@@ -129,6 +144,16 @@ class IsingInstance:
         The true edges, as numbers of vertex pairs in the order of :func:`pairs`.
     couplings : array of shape (n_vertices * (n_vertices - 1) / 2,)
         The true coupling of every pair; zero where there is no edge.
+
+    See Also
+    --------
+    paper_ising : an instance as in the paper.
+
+    Examples
+    --------
+    >>> instance = paper_ising(n_vertices=6, degree=3, random_state=0)
+    >>> instance.couplings[instance.edges].shape
+    (9,)
     """
 
     spins: FloatArray
@@ -139,6 +164,12 @@ class IsingInstance:
 def pairs(n_vertices: int) -> tuple[IndexArray, IndexArray]:
     """Return the ends of all vertex pairs i < j, in lexicographic order.
 
+    See Also
+    --------
+    IsingInstance : its edges are numbers of pairs.
+
+    Examples
+    --------
     >>> pairs(4)
     (array([0, 0, 0, 1, 1, 2]), array([1, 2, 3, 2, 3, 3]))
     """
@@ -184,9 +215,14 @@ def paper_ising(
     -------
     IsingInstance
 
+    See Also
+    --------
+    paper_regression : the paper's other experiment.
+    IsingSetting : its problems.
+
     Notes
     -----
-    The paper's graphs are those of the configuration model, and it says nothing of burn-in and thinning. Here
+    The paper's graphs are those of the configuration model; burn-in and thinning are not stated. Here
     graphs are drawn by pairing stubs and starting over when that gets stuck (Steger and Wormald, 1999, as
     networkx has it), never with loops or double edges. That is nearly, not exactly, uniform over the
     simple graphs of this degree.
@@ -226,7 +262,6 @@ def _check_regular(n_vertices: int, degree: int) -> None:
 
 
 def _regular_edges(n_vertices: int, degree: int, rng: np.random.Generator) -> IndexArray:
-    """Return the edges of a random regular graph as sorted numbers of pairs."""
     import networkx as nx
 
     graph = nx.random_regular_graph(degree, n_vertices, seed=int(rng.integers(2**31)))
@@ -257,7 +292,6 @@ def _gibbs_samples(
     spins = np.empty((n_samples, n_vertices))
 
     def advance(turns: int) -> None:
-        # Random numbers in stretches: those of the whole chain may not fit in memory.
         for begin in range(0, turns, SWEEPS_AT_ONCE):
             uniforms = rng.random((min(SWEEPS_AT_ONCE, turns - begin), n_vertices))
             gibbs.sweep(state, neighbours, strengths, uniforms)

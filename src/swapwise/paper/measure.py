@@ -33,17 +33,11 @@ COLUMNS = (*COORDINATES, *FIGURES, "quality", "seconds", "alone")
 def measure(cell: Cell) -> Row:
     """Run a cell on one core and return its row.
 
-    ``quality`` is what the panels show: R² itself for regression, and for graphs the value divided by that of
-    the true graph (the paper divides by the optimum, and does not say how it was found); proofs, whose
-    objective may have a ridge, have none. ``seconds`` are processor time of the one thread that searches, the
-    median of several runs where the time is shown: what else the machine has to do hardly changes it, while
-    the time on the clock may grow several times. They are good to be compared where the paper shows them:
-    those cells run ``alone``, others beside each other, which share the memory's bandwidth and caches.
-
-    >>> from swapwise.paper.grid import cells
-    >>> row = measure(cells(trials=1, only=["regression-200", "modular"])[4])
-    >>> row["size"], round(row["quality"], 2), row["status"]
-    (5, 0.91, 'COMPLETE')
+    ``quality`` is R² for regression, and for graphs the value divided by that of the true graph (the paper
+    divides by the optimum, and does not say how it was found); proofs, whose objective may have a ridge, have
+    none. ``seconds`` are processor time of the one thread that searches, which other work on the machine
+    hardly changes, the median of several runs where the time is shown. Those cells run ``alone``; seconds of
+    others, which share the memory's bandwidth and caches, are not to be compared.
     """
     block = cell.block
     instance, yardstick = instance_of(block.setting, cell.trial, cell.seed)
@@ -66,7 +60,6 @@ def measure(cell: Cell) -> Row:
 
 
 def _enough(seconds: Sequence[float], repeats: int) -> bool:
-    """Return whether the median of these runs can be relied on."""
     return len(seconds) >= repeats and (sum(seconds) >= ENOUGH_SECONDS or len(seconds) >= ENOUGH_RUNS)
 
 
@@ -78,19 +71,19 @@ def to_frame(rows: Sequence[Row]) -> pd.DataFrame:
 
 
 def _stored(figure: Any) -> Any:
-    """Return a figure as it is written down: a bound that nothing bounds is none."""
+    # A bound may be infinite.
     return None if isinstance(figure, float) and not isfinite(figure) else figure
 
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Keep linear algebra and compiled loops on one thread, and warnings of searches to themselves.
+    """Keep linear algebra and compiled loops on one thread, and searches silent.
 
-    The paper's instances are often separable, or have more features than rank: that is as it should be.
+    The paper's instances are often separable, or have more features than rank, of which searches warn.
     """
     with threadpool_limits(1), kernel_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # This one is not as it should be, and the search would end as if somebody had interrupted it.
+        # This one is an error: the search would end as if it had been interrupted.
         warnings.filterwarnings("error", message=".*did not raise the value", category=UserWarning)
         yield
 

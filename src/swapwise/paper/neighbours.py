@@ -9,25 +9,13 @@ from swapwise.search.methods import METHODS
 
 
 def runnable(setting: Setting) -> list[str]:
-    """Return the names of all methods other than local search that a setting has all for.
-
-    Exhaustive search is left out: it is for small problems.
-
-    >>> from swapwise.paper.settings import ISING_10
-    >>> "htp" in runnable(ISING_10), "random-residual-greedy" in runnable(ISING_10)
-    (True, False)
-    """
+    """Return the names of all methods other than local and exhaustive search that run in a setting."""
     problem = setting.made_up()
     return [name for name in METHODS if name != "exhaustive" and METHODS[name]().missing(*problem) is None]
 
 
 def neighbours(setting: Setting) -> list[Procedure]:
-    """Return the methods that the paper does not run, and for graphs the baselines of the literature.
-
-    >>> from swapwise.paper.settings import REGRESSION_200
-    >>> [procedure.name for procedure in neighbours(REGRESSION_200)][0]
-    'greedy'
-    """
+    """Return the methods that the paper does not run, and for graphs the baselines of the literature."""
     found: list[Procedure] = [Search(name) for name in runnable(setting) if name not in BENCHMARKS]
     return [*found, *(map(GraphBaseline, GRAPH_BASELINES) if setting.experiment == "ising" else ())]
 
@@ -39,5 +27,5 @@ def rule_of(setting: Setting) -> str:
 
 
 def searches_from_others(setting: Setting) -> list[Procedure]:
-    """Return the local search that "auto" takes, from each start, and what the library does by itself."""
+    """Return the local search that "auto" takes, from each start, and "auto" itself."""
     return [*(Search(rule_of(setting), start) for start in runnable(setting)), Search("auto", "auto")]

@@ -9,25 +9,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swapwise.charts.chart import Chart
 from swapwise.charts.document import document, section, table, text
 from swapwise.charts.svg import drawn
-from swapwise.paper.claims import summary
+from swapwise.paper.claims.verdicts import summary
 from swapwise.paper.comparisons import optimum_share
-from swapwise.paper.manifest import what_is_missing
 from swapwise.paper.neighbours import rule_of
-from swapwise.paper.panels import PAPER_PANELS, Curve, Panel, check_rows, footnotes, panels_of
-from swapwise.paper.scatters import (
-    SCATTERS,
-    Point,
+from swapwise.paper.panels import (
+    BEST,
+    TIME,
+    Panel,
     Scatter,
+    check_rows,
+    footnotes,
     methods_of,
+    panels_of,
     scatter_note,
-    scatters_of,
     shares_and_seconds,
     start_of,
     starts_of,
 )
+from swapwise.paper.sessions import what_is_missing
 
 TITLE = "Local search by localizability: the experiments reproduced"
 PAPER = "Kaito Fujii, Approximation Guarantees of Local Search Algorithms via Localizability of Set Functions"
@@ -37,50 +38,24 @@ _CLAIM_HEADS = ("where", "the paper", "measured", "verdict", "remark")
 _VERDICTS = {"holds": ("yes", "✓"), "does not hold": ("no", "✗"), "not measured": ("open", "–")}
 
 
-def render_page(
-    rows: pd.DataFrame,
-    findings: Sequence[Any],
-    manifest: Mapping[str, Any],
-) -> str:
-    """Return a self-contained HTML page of the experiments.
+def render_page(rows: pd.DataFrame, findings: Sequence[Any], manifest: Mapping[str, Any]) -> str:
+    """Return a self-contained HTML page of some hundred kilobytes, from rows as for :func:`draw_figure`.
 
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        As for :func:`swapwise.paper.figure.draw_figure`.
-    findings : sequence of :class:`swapwise.paper.claims.Finding`
-        The paper's claims and what became of them.
-    manifest : mapping
-        How the rows were made, as JSON has it; shown as a table. If it says that the run is not complete,
-        so does the page, at its top.
-
-    Returns
-    -------
-    str
-        One file of some hundred kilobytes, which opens without a network.
-
-    Examples
-    --------
-    >>> from swapwise.paper.measure import COLUMNS
-    >>> row = {"setting": "ising-20", "part": "paper", "method": "random", "size": 1, "trial": 0,
-    ...        "flavour": "as-published", "seed": 0, "quality": 0.3}
-    >>> page = render_page(pd.DataFrame([row], columns=COLUMNS), [], {"python": "3.11"})
-    >>> page.count("<figure "), page.count('<div class="chart">')
-    (6, 1)
+    ``findings`` are those of :func:`swapwise.paper.findings`, ``manifest`` says how the rows were made, as
+    JSON has it. If the run is not complete, the page says so at its top.
     """
     rows = check_rows(rows)
     if not isinstance(manifest, Mapping):
         raise TypeError(f"manifest must be a dict of JSON values, got {manifest!r}")
-    curves = {panel: panel.curves(rows) for panel in panels_of(rows)}
-    points = {scatter: scatter.points(rows) for scatter in scatters_of(rows)}
+    paper, beyond, scatters = panels_of(rows)
     body = [
         f"<header><h1>{escape(TITLE)}</h1>",
         f'<p class="note">The experiments of {escape(PAPER)} (ICML 2020), run by swapwise.</p>',
         f'<p class="incomplete">{escape(what_is_missing(manifest))}</p>',
         f'<p>Claims of the paper: <a href="#claims">{escape(summary(findings))}</a>.</p>' if findings else "",
         "</header><main>",
-        section("curves", "Curves", _curves(curves, footnotes(rows))),
-        *([section("neighbours", "The neighbours", _neighbours(points, rows))] if points else []),
+        section("curves", "Curves", _curves(paper, beyond, rows)),
+        *([section("neighbours", "The neighbours", _neighbours(scatters, rows))] if scatters else []),
         section("claims", "What the paper says, and what was measured", _claims(findings)),
         section("tables", "Means", _mean_tables(rows)),
         section("manifest", "How it was run", table(["what", "value"], _flat(manifest), "manifest")),
@@ -89,42 +64,38 @@ def render_page(
     return document(TITLE, "\n".join(body))
 
 
-def _curves(curves: dict[Panel, list[Curve]], notes: list[str]) -> str:
+def _curves(paper: Sequence[Panel], beyond: Sequence[Panel], rows: pd.DataFrame) -> str:
     help_ = "Point at a curve for its numbers; click on a name to hide its curve, twice to see it alone."
-    boxes = {panel: _box(panel, panel.chart(found) if found else None) for panel, found in curves.items()}
-    paper = "\n".join(box for panel, box in boxes.items() if panel in PAPER_PANELS)
-    beyond = "\n".join(box for panel, box in boxes.items() if panel not in PAPER_PANELS)
-    parts = [
-        f'<p class="note">{escape(" ".join(notes))} {help_}</p>',
-        f'<div class="panels">{paper}</div>',
-    ]
+    parts = [f'<p class="note">{escape(" ".join(footnotes(rows)))} {help_}</p>', _boxes(paper, rows)]
     if beyond:
-        parts += ["<h3>Beyond the paper</h3>", f'<div class="panels">{beyond}</div>']
+        parts += ["<h3>Beyond the paper</h3>", _boxes(beyond, rows)]
     return "\n".join(parts)
 
 
-def _neighbours(points: dict[Scatter, list[Point]], rows: pd.DataFrame) -> str:
-    """Return the panels of value against time, and tables of the same, of methods and of starts."""
-    boxes = "\n".join(_box(one, one.chart(found) if found else None) for one, found in points.items())
+def _neighbours(scatters: Sequence[Scatter], rows: pd.DataFrame) -> str:
     note = f"All methods on the paper's instances: value against time. {scatter_note(rows)}"
     tables = []
-    for setting in (scatter.setting for scatter in SCATTERS):
+    for setting in (scatter.setting for scatter in scatters):
         methods = shares_and_seconds(rows, setting, methods_of(setting))
         starts = shares_and_seconds(rows, setting, starts_of(setting)).rename(start_of)
         words = {"method": "methods", "start": f"{rule_of(setting)} local search by where it starts"}
         for head, means in zip(words, (methods, starts), strict=True):
             cells = ([name, f"{x.share:.4f}", _seconds(x.seconds)] for name, x in means.iterrows())
-            heads, caption = [head, Scatter.y_label, Scatter.x_label], f"{setting.name}: {words[head]}"
+            heads, caption = [head, BEST.label, TIME.label], f"{setting.name}: {words[head]}"
             tables += [table(heads, cells, "numbers", caption)] if len(means) else []
-    return "\n".join([f'<p class="note">{escape(note)}</p><div class="panels">{boxes}</div>', *tables])
+    return "\n".join([f'<p class="note">{escape(note)}</p>{_boxes(scatters, rows)}', *tables])
 
 
-def _box(panel: Panel | Scatter, chart: Chart | None) -> str:
-    content = '<p class="empty">not run</p>'
-    if chart is not None:
-        content = drawn(chart, f"Chart: {panel.title}: {chart.y.label} over {chart.x.label}")
-    caption = escape(panel.caption)
-    return f'<figure id="panel-{panel.letter}"><figcaption>{caption}</figcaption>{content}</figure>'
+def _boxes(panels: Iterable[Panel | Scatter], rows: pd.DataFrame) -> str:
+    boxes = []
+    for panel in panels:
+        chart, content = panel.chart(rows), '<p class="empty">not run</p>'
+        if chart.series:
+            content = drawn(chart, f"Chart: {panel.title}: {chart.y.label} over {chart.x.label}")
+        caption = f"<figcaption>{escape(panel.caption)}</figcaption>"
+        boxes.append(f'<figure id="panel-{panel.letter}">{caption}{content}</figure>')
+    inside = "\n".join(boxes)
+    return f'<div class="panels">{inside}</div>'
 
 
 def _claims(findings: Sequence[Any]) -> str:
@@ -142,14 +113,13 @@ def _claims(findings: Sequence[Any]) -> str:
     return f"<p>{text(summary(findings))}.</p>{held}"
 
 
-def _claim_cell(head: str, look: str, said: object) -> str:
-    """Return a cell that bears the name of its column, for windows that are too narrow for columns."""
+def _claim_cell(head: str, look: str, content: object) -> str:
+    # The name of its column is for windows that are too narrow for columns.
     kind = f' class="{look}"' if look else ""
-    return f'<td{kind} data-head="{head}">{text(said)}</td>'
+    return f'<td{kind} data-head="{head}">{text(content)}</td>'
 
 
 def _mean_tables(rows: pd.DataFrame) -> str:
-    """Return tables of methods and sizes: what was reached, how long it took and what is proven."""
     rows = rows.assign(optimum=optimum_share(rows))
     is_proof = rows["part"] == "certificates"
     kinds = (
@@ -182,7 +152,7 @@ def _seconds(mean: float) -> str:
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Go through nested values: every leaf with the names that lead to it."""
+    """Yield every leaf of nested values, with the names that lead to it."""
     inner: Iterable[tuple[str, Any]] = ()
     if isinstance(value, Mapping):
         inner = ((str(key), one) for key, one in value.items())
@@ -195,7 +165,6 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _plain(value: Any) -> str:
-    """Return a value in words: JSON has true, false and null."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else str(value)

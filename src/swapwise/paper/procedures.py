@@ -11,14 +11,12 @@ import numpy as np
 from swapwise.certify.certify import certify, exact
 from swapwise.maximize import maximize
 from swapwise.override import override
-from swapwise.paper.plain import (
-    Outcome,
+from swapwise.paper.plain.search import (
     arbitrary_start,
     exchange_search,
     modular,
     random_residual_greedy,
 )
-from swapwise.paper.plain.systems import SystemOutcome
 from swapwise.paper.settings import Setting
 from swapwise.search.result import SearchResult, Status
 from swapwise.search.rules import NonOblivious, Pivot
@@ -40,26 +38,24 @@ FIGURES = ("value", "n_iter", "n_evaluations", "status", "upper_bound", "proven"
 
 
 class Interrupted(Exception):
-    """A search was interrupted, so its figures are not those of the whole search."""
+    """The search was interrupted: its figures are not those of the whole."""
 
 
 @dataclass(frozen=True)
 class Procedure(ABC):
-    """Something that runs on an instance and has figures to show for it."""
+    """What runs on an instance and returns figures; its name and part are those of rows."""
 
     @property
     @abstractmethod
-    def name(self) -> str:
-        """How rows call it."""
+    def name(self) -> str: ...
 
     @property
     @abstractmethod
-    def part(self) -> str:
-        """The part of the experiments that it belongs to."""
+    def part(self) -> str: ...
 
     @property
     def repeats(self) -> int:
-        """How often it runs at least when it is timed; the median counts."""
+        """The least number of runs when it is timed; the median counts."""
         return 3
 
     @property
@@ -68,8 +64,7 @@ class Procedure(ABC):
         return None
 
     @abstractmethod
-    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
-        """Return its figures, from the data to the answer; names are among ``FIGURES``."""
+    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -78,10 +73,6 @@ class Search(Procedure):
 
     >>> Search("oblivious").name, Search("oblivious", start="greedy", q=2).name
     ('oblivious', 'oblivious from greedy, q = 2')
-    >>> Search("oblivious").part, Search("oblivious", start="arbitrary").part
-    ('paper', 'printed')
-    >>> Search("htp").part, Search("oblivious", start="htp").part
-    ('neighbours', 'starts')
     """
 
     method: str
@@ -121,7 +112,6 @@ class Search(Procedure):
         return _figures(self.search(setting, instance, size, flavour, seed))
 
     def search(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> SearchResult:
-        """Search, with the library's defaults or as published: one M for all moves."""
         objective, constraint = setting.problem(instance, size)
         method: str | Pivot = self.method
         if flavour == AS_PUBLISHED and method == "non-oblivious":
@@ -134,11 +124,12 @@ class Search(Procedure):
 class Proof(Procedure):
     """A search with the certificate of its answer.
 
-    The certificate may look at a fixed number of parts, not take a fixed time, so that it is the same
-    wherever it runs. A ridge (for one sample) makes the objective strongly concave, which the dual bound
-    needs. Where nothing is proven beyond the trivial bound, there is no share of the optimum.
+    The number of parts that it looks at is limited, not the time, so that it is the same wherever it runs. A
+    ridge (for one sample) makes the objective strongly concave, which the dual bound needs. Where nothing is
+    proven beyond the trivial bound, there is no share of the optimum.
     """
 
+    part = "certificates"
     ridge: float
     max_nodes: int
 
@@ -146,11 +137,6 @@ class Proof(Procedure):
     @override
     def name(self) -> str:
         return "certificate" if self.ridge == 0 else "certificate with ridge"
-
-    @property
-    @override
-    def part(self) -> str:
-        return "certificates"
 
     @override
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
@@ -160,13 +146,13 @@ class Proof(Procedure):
         proof = certify(objective, constraint, result, time_limit=None, gap=0.0, max_nodes=self.max_nodes)
         if proof.status == Status.INTERRUPTED:
             raise Interrupted
-        promise = None if result.guarantee is None else result.guarantee.beyond_trivial
+        guarantee = None if result.guarantee is None else result.guarantee.beyond_trivial
         return {
             **figures,
             "status": str(proof.status),
             "upper_bound": proof.upper_bound,
             "proven": None if proof.trivial else proof.ratio,
-            "promised": None if promise is None else promise.ratio,
+            "promised": None if guarantee is None else guarantee.ratio,
         }
 
 
@@ -174,21 +160,12 @@ class Proof(Procedure):
 class Optimum(Procedure):
     """The best set, or how far the best one found is below it at most.
 
-    As for :class:`Proof`, what is limited is the number of parts that are looked at, not the time. Where the
+    As for :class:`Proof`, the number of parts that it looks at is limited, not the time. Where the
     status is OPTIMAL the optimum is proven; else ``upper_bound`` is above it.
     """
 
+    name = part = "optimum"
     max_nodes: int
-
-    @property
-    @override
-    def name(self) -> str:
-        return "optimum"
-
-    @property
-    @override
-    def part(self) -> str:
-        return "optimum"
 
     @override
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
@@ -200,12 +177,10 @@ class Optimum(Procedure):
 
 @dataclass(frozen=True)
 class Plain(Procedure):
-    """A method as plainly as possible: every value is a refit, see ``swapwise.paper.plain``.
+    """A method as plainly as possible: every value is a refit, see ``swapwise.paper.plain``."""
 
-    >>> Plain("modular").name, Plain("oblivious", ARBITRARY).name
-    ('plain modular', 'plain oblivious from arbitrary')
-    """
-
+    part = "plain"
+    repeats = 1
     method: str
     start: str = EMPTY
 
@@ -216,23 +191,12 @@ class Plain(Procedure):
 
     @property
     @override
-    def part(self) -> str:
-        return "plain"
-
-    @property
-    @override
-    def repeats(self) -> int:
-        return 1
-
-    @property
-    @override
     def printed_start(self) -> str | None:
         return self.start if self.method in LOCAL_SEARCHES else None
 
     @override
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
         f, constraint = setting.plain_problem(instance, size)
-        outcome: Outcome | SystemOutcome
         if self.method in LOCAL_SEARCHES:
             M = setting.published_smoothness(setting.problem(instance, size)[0])
             start = arbitrary_start(constraint, f.n) if self.start == ARBITRARY else set()

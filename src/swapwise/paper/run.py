@@ -16,7 +16,7 @@ from swapwise.paper.store import Store
 
 
 class WorkerDied(RuntimeError):
-    """A process that measured cells is gone; the rows made so far are stored."""
+    """A process that measured cells was killed; the rows made so far are stored."""
 
 
 def run(
@@ -24,29 +24,11 @@ def run(
 ) -> list[Row]:
     """Measure the cells that the store does not have, and return the rows of all cells, in their order.
 
-    Rows are stored as they are made, so that a run that is stopped, by whatever, goes on from there.
+    Rows are stored as they are made, so that a run that was stopped continues from there.
 
-    Parameters
-    ----------
-    cells : sequence of Cell
-        See :func:`swapwise.paper.grid.cells`.
-    store : Store
-    jobs : int
-        How many processes measure side by side what is not timed; -1 for one per core. Within a context
-        such as ``joblib.parallel_config(backend="dask")`` the workers of that cluster do it.
-    observe : callable
-        Called with every cell that was measured.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from swapwise.paper.grid import cells
-    >>> grid = cells(trials=1, only=["regression-200", "modular"])
-    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "rows.jsonl") as store:
-    ...     rows = run(grid, store)
-    >>> [round(row["quality"], 2) for row in rows[:5]]
-    [0.61, 0.71, 0.82, 0.87, 0.91]
+    ``jobs`` processes measure side by side what is not timed; -1 for one per core. Within a context such as
+    ``joblib.parallel_config(backend="dask")`` the workers of that cluster do it. ``observe`` is called with
+    every cell that was measured.
     """
     todo = [cell for cell in cells if cell.key not in store.rows]
     with warnings.catch_warnings(), closing(_measured(todo, jobs)) as measured:
@@ -63,12 +45,11 @@ def run(
 
 
 def stored(cells: Iterable[Cell], store: Store) -> list[Row]:
-    """Return the rows that the store has of these cells, in their order."""
     return [store.rows[cell.key] for cell in cells if cell.key in store.rows]
 
 
 def _measured(todo: Sequence[Cell], jobs: int) -> Generator[tuple[Cell, Row], None, None]:
-    # All methods on an instance, one after the other: where a machine is slower for a while, they all are.
+    # All methods on an instance, one after the other: a machine that is slower for a while slows all of them.
     timed = sorted((cell for cell in todo if cell.is_timed), key=_instance)
     warm_up(timed)
     for cell in timed:
@@ -104,7 +85,7 @@ def _side_by_side(cells: Sequence[Cell], jobs: int) -> Iterator[tuple[Cell, Row]
 
 
 def _where() -> AbstractContextManager[object]:
-    """Return the context in which jobs run: the one that users are in, or else processes of this machine."""
+    """Return the context of the jobs: the one that users are in, or else processes of this machine."""
     from joblib import parallel_config
     from joblib.parallel import BACKENDS, get_active_backend
 
@@ -117,7 +98,7 @@ def _where() -> AbstractContextManager[object]:
 @contextmanager
 def _deaf_children() -> Iterator[None]:
     """Let processes that begin within ignore Ctrl-C from their first moment: their parent ends them."""
-    if threading.current_thread() is not threading.main_thread():  # only that one may say so
+    if threading.current_thread() is not threading.main_thread():  # others cannot
         yield
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)

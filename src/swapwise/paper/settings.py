@@ -1,4 +1,4 @@
-"""The paper's four settings: what is drawn, what is maximised on it, and under which constraint."""
+"""The paper's four settings: random instances, and an objective and a constraint for each size."""
 
 from __future__ import annotations
 
@@ -21,13 +21,9 @@ from swapwise.paper.plain import PlainIsing, PlainLeastSquares, PlainMatching, P
 
 @dataclass(frozen=True)
 class Setting(ABC):
-    """Random instances of one shape, each with one problem for every size.
+    """Random instances of one shape, each with one problem for every size of the paper.
 
-    Attributes
-    ----------
-    name : how rows and the command line call it
-    sizes : the sizes that the paper goes through
-    timed : whether running times are shown, so that its rows must be measured one at a time
+    Where it is ``timed``, running times are shown, so that its rows must be measured one at a time.
     """
 
     name: str
@@ -36,7 +32,6 @@ class Setting(ABC):
 
     @property
     def experiment(self) -> str:
-        """The experiment it belongs to: the first part of the name."""
         return self.name.split("-")[0]
 
     @abstractmethod
@@ -45,20 +40,17 @@ class Setting(ABC):
 
     @abstractmethod
     def problem(self, instance: Any, size: int, ridge: float = 0.0) -> tuple[SparseObjective, Constraint]:
-        """Return what is maximised and under which constraint; ``ridge`` is for one sample."""
+        """Return the objective and the constraint; ``ridge`` is for one sample."""
 
     @abstractmethod
     def made_up(self) -> tuple[SparseObjective, Constraint]:
-        """Return a problem of the same kind and shape on data that take no time to draw.
-
-        It is for who asks what can be run in this setting.
-        """
+        """Return a problem of the same kind and shape on data that take no time to draw."""
 
     @abstractmethod
     def plain_problem(
         self, instance: Any, size: int
     ) -> tuple[PlainLeastSquares | PlainIsing, PlainPartition | PlainMatching]:
-        """Return the same for the plain program."""
+        """Return the problem for the plain program."""
 
     @abstractmethod
     def yardstick(self, instance: Any) -> float:
@@ -73,13 +65,22 @@ class Setting(ABC):
 class RegressionSetting(Setting):
     """Sparse regression under a partition matroid; a size is the capacity of every category.
 
+    ``shape`` are the numbers of features, samples, categories, and true features in each.
+
+    See Also
+    --------
+    IsingSetting : the paper's other experiment.
+    paper_regression : an instance.
+
+    Examples
+    --------
     >>> setting = RegressionSetting("regression-20", (1, 2), False, shape=(20, 30, 4, 2))
     >>> instance = setting.instance(np.random.SeedSequence(0))
     >>> setting.problem(instance, size=2)[1]
     Partition(n=20, ...)
     """
 
-    shape: tuple[int, int, int, int]  # features, samples, categories, true features in each
+    shape: tuple[int, int, int, int]
 
     @override
     def instance(self, random_state: np.random.SeedSequence) -> RegressionInstance:
@@ -108,10 +109,8 @@ class RegressionSetting(Setting):
 
     @override
     def published_smoothness(self, objective: LeastSquares) -> float:
-        """Return M_{s,2} for any angle between columns: 2 if they are unit vectors and u is half a square.
-
-        The paper does not say which M it has for regressions.
-        """
+        # M_{s,2} for any angle between columns: 2 if they are unit vectors and u is half a square. The paper
+        # does not say which M it has for regressions.
         return objective.smoothness(2)
 
 
@@ -119,6 +118,13 @@ class RegressionSetting(Setting):
 class IsingSetting(Setting):
     """Structure learning under a degree limit; a size is the number of edges that a vertex may have.
 
+    See Also
+    --------
+    RegressionSetting : the paper's other experiment.
+    paper_ising : an instance.
+
+    Examples
+    --------
     >>> setting = IsingSetting("ising-6", (1, 2), False, n_vertices=6, degree=3)
     >>> instance = setting.instance(np.random.SeedSequence(0))
     >>> setting.problem(instance, size=2)[0].n

@@ -3,10 +3,13 @@
 import inspect
 import json
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,9 +19,10 @@ from typer.testing import CliRunner
 
 from swapwise.app.cli import app, bench
 from swapwise.app.cli import reproduce as reproduction
-from swapwise.paper import manifest as manifests
 from swapwise.paper import run as runs
+from swapwise.paper import sessions
 from swapwise.paper.grid import SEED, cells
+from swapwise.paper.store import RESULTS
 
 ROOT = Path(__file__).parents[3]
 SOME = ["--trials", "2", "--only", "regression,ising-10", "--only", "modular,random-residual-greedy"]
@@ -56,6 +60,18 @@ def command(out, *options, before=""):
         )
 
 
+def stored_in(out):
+    """The rows of the file, in order, without opening it as a store."""
+    with closing(sqlite3.connect(out / RESULTS)) as file:
+        return file.execute("SELECT * FROM rows ORDER BY rowid").fetchall()
+
+
+def sessions_of(out):
+    with closing(sqlite3.connect(out / RESULTS)) as file:
+        file.row_factory = sqlite3.Row
+        return [dict(session) for session in file.execute("SELECT * FROM sessions ORDER BY number")]
+
+
 def rows_of(out):
     return pd.read_csv(out / "rows.csv").drop(columns="seconds")
 
@@ -71,7 +87,7 @@ def whole(tmp_path_factory):
 @pytest.mark.experiments
 def test_all_files_are_written(whole):
     out, _ = whole
-    names = "rows.jsonl rows.csv figure.png figure.pdf claims.md report.html manifest.json"
+    names = "results.sqlite rows.csv figure.png figure.pdf claims.md report.html"
     assert {path.name for path in out.iterdir()} == set(names.split())
     assert (out / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert (out / "figure.pdf").read_bytes().startswith(b"%PDF")
@@ -89,11 +105,9 @@ def test_the_table_says_what_the_rows_say(whole):
 
 
 @pytest.mark.experiments
-def test_the_manifest_says_how_it_was_made(whole):
-    manifest = json.loads((whole[0] / "manifest.json").read_text())
-    assert manifest["complete"]
-    (session,) = manifest["sessions"]
-    assert session["options"] == {
+def test_the_session_says_how_it_was_made(whole):
+    (session,) = sessions_of(whole[0])
+    assert json.loads(session["options"]) == {
         "flavour": "default",
         "trials": 2,
         "seed": SEED,
@@ -102,11 +116,10 @@ def test_the_manifest_says_how_it_was_made(whole):
         "quick": False,
         "start": "both",
     }
-    assert (manifest["rows"], manifest["wanted"]) == (N_ROWS, N_ROWS)
-    assert session["rows"] == N_ROWS
+    assert (session["rows"], session["stored"], session["wanted"]) == (N_ROWS, N_ROWS, N_ROWS)
     assert session["seconds"] > 0
-    assert session["machine"]["processor"]
-    assert {"python", "numpy", "swapwise"} <= set(session["versions"])
+    assert json.loads(session["machine"])["processor"]
+    assert {"python", "numpy", "swapwise"} <= set(json.loads(session["versions"]))
 
 
 @pytest.mark.experiments
@@ -121,19 +134,18 @@ def test_run_again_it_has_nothing_to_do(whole):
 @pytest.mark.experiments
 @pytest.mark.parametrize("rows_before", [1, 60])
 def test_killed_and_started_again_it_ends_with_the_same_rows(whole, tmp_path, rows_before):
-    store = tmp_path / "rows.jsonl"
     process = command(tmp_path, before=DEADLY.format(rows_before))
     assert process.wait() == -signal.SIGKILL
-    left = store.read_bytes()
+    left = stored_in(tmp_path)
     assert not (tmp_path / "rows.csv").exists()
 
     process = command(tmp_path)
     assert process.wait() == 0
     assert f"{rows_before} of {N_ROWS} rows are there already" in (tmp_path / "notes").read_text()
-    assert store.read_bytes().startswith(left)
-    assert store.read_bytes().count(b"\n") == N_ROWS
+    rows = stored_in(tmp_path)
+    assert (len(left), rows[: len(left)], len(rows)) == (rows_before, left, N_ROWS)
     pd.testing.assert_frame_equal(rows_of(tmp_path), rows_of(whole[0]))
-    assert len(json.loads((tmp_path / "manifest.json").read_text())["sessions"]) == 2
+    assert [session["rows"] for session in sessions_of(tmp_path)] == [None, N_ROWS - rows_before]
 
 
 @pytest.mark.experiments
@@ -156,42 +168,36 @@ def test_interrupted_it_shows_what_there_is(tmp_path, monkeypatch):
     assert "not complete: it has 12 of" in (tmp_path / "claims.md").read_text()
     assert len(rows_of(tmp_path)) == 12
     assert (tmp_path / "report.html").exists()
-    assert not json.loads((tmp_path / "manifest.json").read_text())["complete"]
-
-
-@pytest.mark.experiments
-def test_a_half_written_row_is_made_again(whole, tmp_path):
-    lines = (whole[0] / "rows.jsonl").read_bytes()
-    (tmp_path / "rows.jsonl").write_bytes(lines[:-20])
-    done = reproduce(tmp_path, *SOME)
-    assert "The last row was half written" in done.stderr
-    pd.testing.assert_frame_equal(rows_of(tmp_path), rows_of(whole[0]))
+    (session,) = sessions_of(tmp_path)
+    assert (session["stored"], session["wanted"]) == (12, N_ROWS)
 
 
 @pytest.mark.experiments
 def test_a_damaged_store_is_not_built_upon(tmp_path):
-    (tmp_path / "rows.jsonl").write_bytes(b"{}\n")
+    (tmp_path / RESULTS).write_bytes(b"{}\n" * 400)
     done = reproduce(tmp_path, *SOME)
     assert done.exit_code == 1
-    assert "line 1 of" in str(done.exception)
-    assert "is damaged" in str(done.exception)
+    assert "results.sqlite is damaged" in str(done.exception)
     assert not (tmp_path / "rows.csv").exists()
 
 
 @pytest.mark.experiments
-def test_a_foreign_manifest_is_left_alone(tmp_path):
-    (tmp_path / "manifest.json").write_text("[]")
+@pytest.mark.parametrize("name", ["rows.jsonl", "manifest.json"])
+def test_a_folder_of_an_earlier_version_is_left_alone(tmp_path, name):
+    (tmp_path / name).write_text("[]")
     done = reproduce(tmp_path, *SOME)
     assert done.exit_code == 1
-    assert "manifest.json is not a manifest of this program" in str(done.exception)
+    assert f"{name} was written by another version of swapwise" in str(done.exception)
+    assert "or give another one by --out" in str(done.exception)
+    assert {path.name for path in tmp_path.iterdir()} == {name}
 
 
 @pytest.mark.experiments
 def test_other_versions_are_told(whole, tmp_path):
-    manifest = json.loads((whole[0] / "manifest.json").read_text())
-    manifest["sessions"][0]["versions"]["numpy"] = "0.1"
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
-    (tmp_path / "rows.jsonl").write_bytes((whole[0] / "rows.jsonl").read_bytes())
+    shutil.copy(whole[0] / RESULTS, tmp_path)
+    with closing(sqlite3.connect(tmp_path / RESULTS)) as file, file:
+        found = json.loads(sessions_of(tmp_path)[0]["versions"]) | {"numpy": "0.1"}
+        file.execute("UPDATE sessions SET versions = ? WHERE number = 1", (json.dumps(found),))
     notes = " ".join(reproduce(tmp_path, *SOME).stderr.split())
     assert "They were made with something else: numpy was 0.1 and is" in notes
 
@@ -225,9 +231,10 @@ def test_a_folder_that_cannot_be_made(tmp_path):
 @pytest.mark.experiments
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_with_workers_at_work_it_ends_soon_and_keeps_what_there_is(tmp_path, stop):
-    store = tmp_path / "rows.jsonl"
+    store = tmp_path / RESULTS
     process = command(tmp_path, "--trials", "500", "--jobs", "2", "--only", "regression-1000,oblivious")
-    while process.poll() is None and (not store.exists() or store.read_bytes().count(b"\n") < 20):
+    # While it runs the file is locked, but it grows: some twenty rows have a page of 4096 bytes.
+    while process.poll() is None and (not store.exists() or store.stat().st_size < 10 * 4096):
         time.sleep(0.01)
     os.killpg(process.pid, stop)
     assert process.wait(timeout=60) == 130
@@ -235,7 +242,14 @@ def test_stopped_with_workers_at_work_it_ends_soon_and_keeps_what_there_is(tmp_p
     assert "Interrupted; the same command resumes it" in notes
     assert "Traceback" not in notes
     assert "tasks which were still" not in notes
-    assert len(rows_of(tmp_path)) == store.read_bytes().count(b"\n") >= 20
+    assert len(rows_of(tmp_path)) == len(stored_in(tmp_path)) >= 20
+
+
+def test_runs_with_other_options_have_folders_of_their_own():
+    usual = {"flavour": "default", "start": "both", "quick": False, "only": [], "trials": 10, "seed": 2020}
+    other = {"start": "empty", "quick": True, "only": ["ising-20"], "trials": 3, "seed": 1}
+    assert reproduction._name_of(usual) == "default"
+    assert reproduction._name_of(usual | other) == "default-from-empty-quick-ising-20-3-trials-seed-1"
 
 
 def test_seeds_and_trials_are_those_of_the_grid():
@@ -247,9 +261,9 @@ def test_versions_are_compared_with_all_sessions_that_made_rows():
     def session(rows, version):
         return {"rows": rows, "machine": {}, "versions": {"numpy": version}}
 
-    sessions = [session(None, "1"), session(0, "2"), session(5, "3"), session(None, "3")]
-    assert manifests.changed({"sessions": sessions}) == ["numpy was 1 and is 3"]
-    assert manifests.changed({"sessions": sessions[:1]}) == []
+    some = [session(None, "1"), session(0, "2"), session(5, "3"), session(None, "3")]
+    assert sessions.changed({"sessions": some}) == ["numpy was 1 and is 3"]
+    assert sessions.changed({"sessions": some[:1]}) == []
 
 
 def test_the_race_runs_from_a_clone(monkeypatch):

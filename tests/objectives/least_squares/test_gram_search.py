@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.reference.local_search import local_search
 from swapwise import Laminar, LeastSquares, Partition, Uniform
 from swapwise.clock import Budget
 from swapwise.objectives.least_squares.gram_search import GramSearch
-from swapwise.paper.plain import PlainLeastSquares, local_search
+from swapwise.paper.plain import PlainLeastSquares
 
 TOL = 1e-10
 

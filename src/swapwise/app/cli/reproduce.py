@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from swapwise.paper.claims import Finding
     from swapwise.paper.grid import Cell
-    from swapwise.paper.manifest import Manifest
+    from swapwise.paper.sessions import Manifest
 
 STOPPED = "Interrupted; the same command resumes it."
 
@@ -34,11 +34,7 @@ TRIALS, QUICK_TRIALS, SEED = 10, 2, 2020
 
 
 class Start(StrEnum):
-    """Where the paper's local searches begin.
-
-    >>> Start("arbitrary").value
-    'arbitrary'
-    """
+    """Where the paper's local searches begin."""
 
     EMPTY = "empty"
     ARBITRARY = "arbitrary"
@@ -109,14 +105,7 @@ def reproduce(
 
 
 def _name_of(options: dict[str, Any]) -> str:
-    """Return a folder name that tells runs with other options apart: none overwrites another's figure.
-
-    >>> usual = {"flavour": "default", "start": "both", "quick": False, "only": []}
-    >>> _name_of({**usual, "trials": 10, "seed": 2020})
-    'default'
-    >>> _name_of({**usual, "start": "empty", "quick": True, "only": ["ising-20"], "trials": 3, "seed": 1})
-    'default-from-empty-quick-ising-20-3-trials-seed-1'
-    """
+    """Return a folder name that tells runs with other options apart: none overwrites another run's figure."""
     words = [options["flavour"]]
     words += [] if options["start"] == Start.BOTH else [f"from {options['start']}"]
     words += [*(["quick"] if options["quick"] else []), *options["only"]]
@@ -130,17 +119,17 @@ def _run_and_report(grid: Sequence[Cell], folder: Path, options: dict[str, Any])
     """Run what is missing, write the results, and return whether nothing is missing any more."""
     from rich.console import Console
 
-    from swapwise.paper import manifest as manifests
     from swapwise.paper.measure import to_frame
     from swapwise.paper.run import run, stored
-    from swapwise.paper.store import Store
+    from swapwise.paper.sessions import changed
+    from swapwise.paper.store import RESULTS, Store
 
     began = perf_counter()
     notes = Console(stderr=True)
-    with Store(folder / "rows.jsonl") as store:
+    with Store(folder / RESULTS) as store:
         before = len(store.rows)
-        manifest = manifests.begin(folder / "manifest.json", options)
-        _say_what_is_there(notes, grid, store.rows, store.was_cut, manifests.changed(manifest))
+        store.begin(options)
+        _show_what_is_there(notes, grid, store.rows, changed(store.manifest))
         try:
             with _progress(grid, store.rows, options["jobs"], notes) as observe:
                 run(grid, store, options["jobs"], observe)
@@ -149,13 +138,11 @@ def _run_and_report(grid: Sequence[Cell], folder: Path, options: dict[str, Any])
         finally:
             rows = stored(grid, store)
             complete, seconds = len(rows) == len(grid), perf_counter() - began
-            manifests.end(
-                folder / "manifest.json", manifest, seconds, len(store.rows) - before, len(rows), len(grid)
-            )
+            store.end(seconds, len(store.rows) - before, len(rows), len(grid))
         if rows:
             frame = to_frame(rows)
             try:
-                judged = _write_results(folder, frame, manifest)
+                judged = _write_results(folder, frame, store.manifest)
             except KeyboardInterrupt:
                 notes.print(STOPPED)
                 return False
@@ -164,11 +151,11 @@ def _run_and_report(grid: Sequence[Cell], folder: Path, options: dict[str, Any])
 
 
 def _write_results(folder: Path, rows: pd.DataFrame, manifest: Manifest) -> list[Finding]:
-    """Write rows.csv, figure.png, figure.pdf, claims.md and report.html; return what became of the claims."""
+    """Write all files but the store; return what became of the claims."""
     from swapwise.paper.claims import describe, findings, to_markdown
     from swapwise.paper.figure import draw_figure
-    from swapwise.paper.manifest import what_is_missing
     from swapwise.paper.page import render_page
+    from swapwise.paper.sessions import what_is_missing
 
     judged = findings(rows)
     about = f"{describe(rows)} {what_is_missing(manifest)}".strip()
@@ -188,12 +175,10 @@ def _saved(figure: Figure, kind: str) -> bytes:
     return buffer.getvalue()
 
 
-def _say_what_is_there(
-    notes: Console, grid: Sequence[Cell], rows: dict[Any, Any], was_cut: bool, changed: list[str]
+def _show_what_is_there(
+    notes: Console, grid: Sequence[Cell], rows: dict[Any, Any], changed: list[str]
 ) -> None:
     there = sum(cell.key in rows for cell in grid)
-    if was_cut:
-        notes.print("The last row was half written when a run was stopped; it is made again.")
     if there:
         notes.print(f"{there} of {len(grid)} rows are there already.")
         for difference in changed:
@@ -245,7 +230,6 @@ def _progress(
 def _show(
     console: Console, rows: pd.DataFrame, wanted: int, judged: list[Finding], folder: Path, seconds: float
 ) -> None:
-    """Print the means that the figure shows, what became of the claims, and where everything is."""
     from swapwise.paper.claims import summary
 
     paper = rows[rows["part"].isin(["paper", "printed"])]
@@ -262,7 +246,6 @@ def _show(
 
 
 def _table(rows: pd.DataFrame, title: str) -> Table:
-    """Lay mean quality out with methods as rows and sizes as columns."""
     from rich import box
     from rich.table import Table
 

@@ -12,48 +12,15 @@ from swapwise.paper.graph_baselines.nodes import as_spins
 def bresler(spins: ArrayLike, max_neighbours: int, threshold: float | None = None) -> FloatArray:
     """Add to every vertex the most influential of the others while influences are large, then prune.
 
-    The influence of v on u given a set S is
-    ``ν(u, v | S) = E over x_S of 2 P(x_v = 1 | x_S) P(x_v = −1 | x_S) |P(x_u = 1 | x_v = 1, x_S) −
-    P(x_u = 1 | x_v = −1, x_S)|``, which is ``½ E |Cov(x_u, x_v | x_S)|``; all laws are those of the samples.
-    S grows by the v of largest influence while that is at least τ, and then loses every v with
-    ``ν(u, v | S − v) < τ``.
+    The influence of v on u given a set S is ``ν(u, v | S) = ½ E |Cov(x_u, x_v | x_S)|`` by the law of the
+    samples. S grows by the v of largest influence while that is at least τ (the threshold), and then loses
+    every v with ``ν(u, v | S − v) < τ``. These are the weights returned, never negative and no couplings.
 
-    Parameters
-    ----------
-    spins : array-like of shape (n_samples, n_vertices)
-        Values -1 and +1.
-    max_neighbours : int
-        The size at which S stops growing.
-    threshold : float, optional
-        The τ; by default ``sqrt(log p / (2 n))``, roughly the largest influence that p independent spins
-        show by chance.
-
-    Returns
-    -------
-    array of shape (n_vertices, n_vertices)
-        ``ν(u, v | S − v)`` for the v that stay in the S of u, zero elsewhere: never negative, no couplings.
-
-    Notes
-    -----
-    The theorem is about another regime: τ is a constant of the model, S may grow far beyond the degree, and
-    there are enough samples that each of the ``2^|S|`` values of x_S is seen often. With 100 samples, most
-    are alone in their cell once S has seven vertices, and one sample has no covariance. So two things are
-    simplified: S stops at the degree, and τ depends on the number of samples, not on the model.
-
-    Examples
-    --------
-    The first two spins agree in four of five samples, the third knows nothing of them:
-
-    >>> agree = [[1, 1, 1], [1, 1, -1], [-1, -1, 1], [-1, -1, -1]]
-    >>> differ = [[1, -1, 1], [1, -1, -1], [-1, 1, 1], [-1, 1, -1]]
-    >>> bresler(40 * agree + 10 * differ, max_neighbours=2).round(2)
-    array([[0. , 0.3, 0. ],
-           [0.3, 0. , 0. ],
-           [0. , 0. , 0. ]])
-
-    References
-    ----------
-    Bresler (2015), Efficiently learning Ising models on arbitrary graphs.
+    Two things are simplified: S stops at ``max_neighbours``, and τ is by default ``sqrt(log p / (2 n))``,
+    roughly the largest influence that p independent spins show by chance. In the theorem (Bresler 2015,
+    Efficiently learning Ising models on arbitrary graphs), τ is a constant of the model, S may grow far
+    beyond the degree, and each of the ``2^|S|`` values of x_S is seen often; with 100 samples most are alone
+    in their cell once S has seven vertices, and one sample has no covariance.
     """
     samples, most = as_spins(spins), as_count(max_neighbours, "max_neighbours")
     n_samples, n_vertices = samples.shape
@@ -80,12 +47,7 @@ def _grown(spins: FloatArray, vertex: int, most: int, tau: float) -> list[int]:
 
 
 def influences(spins: FloatArray, vertex: int, given: list[int]) -> FloatArray:
-    """Return ``½ E |Cov(x_u, x_v | x_S)|`` for a vertex u and every v, over the samples.
-
-    >>> spins = np.array([[1.0, 1.0, 1.0], [-1.0, -1.0, 1.0], [1.0, 1.0, -1.0], [-1.0, -1.0, -1.0]])
-    >>> influences(spins, 0, []), influences(spins, 0, [1])
-    (array([0.5, 0.5, 0. ]), array([0., 0., 0.]))
-    """
+    """Return ``½ E |Cov(x_u, x_v | x_S)|`` for a vertex u and every v, over the samples."""
     order, first, counts = _cells(spins[:, given])
     ordered = spins[order]
     target = ordered[:, [vertex]]

@@ -5,44 +5,39 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray
-from swapwise.paper.graph_baselines.nodes import TOLERANCE, LogisticLoss, margins_of
+from swapwise.paper.graph_baselines.nodes import LOGISTIC, TOLERANCE, logistic_values, margins_of
 
-# Steps, and halvings of a step, after which somebody else has to go on.
+# Steps, and halvings of a step, after which descent ends.
 MOST_NEWTON_STEPS, MOST_HALVINGS = 50, 20
 
 # Added to the diagonal of Hessians, of which some are singular; it changes steps, not where they end.
 JITTER = 1e-10
 
 
+def curvatures(margins: FloatArray) -> FloatArray:
+    """Return the second derivatives of the logistic loss by the margins."""
+    return (1.0 - np.tanh(margins) ** 2) / len(margins)
+
+
 class NewtonSteps:
     """Descent on ``mean log(1 + exp(−2 z_u)) + λ_u ‖θ_u‖₁`` for all vertices u of one data set.
 
     A step minimises the second-order model of the loss among the θ_u of one orthant: that of θ_u, where a
-    coefficient of zero may leave towards the side to which the gradient pushes it. What would cross zero
-    stops there. Steps that do not lower the objective are halved and then given up, so that nothing gets
-    worse; near the solution a few steps find all of its digits.
-
-    >>> spins = np.array([[1.0, 1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
-    >>> NewtonSteps(spins).descend(np.array([0.1, 0.1]), np.zeros((2, 2))).round(3)
-    array([[0.   , 0.424],
-           [0.424, 0.   ]])
-
-    References
-    ----------
-    Andrew and Gao (2007), Scalable training of L1-regularized log-linear models.
+    coefficient of zero may leave towards the side to which the gradient pushes it; a coefficient that would
+    cross zero stops there (Andrew and Gao 2007, Scalable training of L1-regularized log-linear models). Steps
+    that do not lower the objective are halved and then given up.
     """
 
     def __init__(self, spins: FloatArray) -> None:
         self._spins = spins
         self._products = (spins[:, :, None] * spins[:, None, :]).reshape(len(spins), -1)
         self._others = ~np.eye(spins.shape[1], dtype=bool)
-        self._loss = LogisticLoss()
 
     def descend(self, penalty: FloatArray, theta: FloatArray) -> FloatArray:
         """Return θ after Newton steps from ``theta``: solved, or as far as they lead."""
         for _ in range(MOST_NEWTON_STEPS):
             margins = margins_of(self._spins, theta)
-            gradient = (self._loss.slopes(margins) * self._spins).T @ self._spins * self._others
+            gradient = (LOGISTIC.slopes(margins) * self._spins).T @ self._spins * self._others
             sides = np.where(
                 theta != 0, np.sign(theta), -np.sign(gradient) * (np.abs(gradient) > penalty[:, None])
             )
@@ -57,14 +52,14 @@ class NewtonSteps:
         return theta
 
     def _objective(self, penalty: FloatArray, theta: FloatArray, margins: FloatArray) -> FloatArray:
-        return np.asarray(self._loss.values(margins) + penalty * np.abs(theta).sum(axis=1))
+        return np.asarray(logistic_values(margins) + penalty * np.abs(theta).sum(axis=1))
 
     def _step(
         self, margins: FloatArray, slope: FloatArray, theta: FloatArray, sides: FloatArray
     ) -> FloatArray:
         """Return the Newton step on what may move, without zeros that it would move to the wrong side."""
         n_vertices = len(theta)
-        hessian = (self._loss.curvatures(margins).T @ self._products).reshape(-1, n_vertices, n_vertices)
+        hessian = (curvatures(margins).T @ self._products).reshape(-1, n_vertices, n_vertices)
         free = sides != 0
         while True:
             step = _solved(hessian, slope, free)

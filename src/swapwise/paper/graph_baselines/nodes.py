@@ -7,7 +7,7 @@ of the matrix θ holds the coefficients of u, with zero on the diagonal.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,51 +22,27 @@ MOST_STEPS = 20_000
 Prox = Callable[[FloatArray, FloatArray], FloatArray]
 
 
-class Loss(Protocol):
-    """A convex loss per vertex, known by its derivatives.
+class Loss(NamedTuple):
+    """A convex loss per vertex, by its derivatives by the margins, of shape (n_samples, n_vertices).
 
-    ``curvature`` bounds n times its second derivatives by the margins, if there is a bound: then no step has
-    to be tried out.
+    ``curvature`` bounds n times its second derivatives, if there is a bound: then no step is tried out.
     """
 
-    curvature: float | None
-
-    def slopes(self, margins: FloatArray) -> FloatArray:
-        """Return the derivatives of the losses by the margins, of shape (n_samples, n_vertices)."""
-        ...
+    slopes: Callable[[FloatArray], FloatArray]
+    curvature: float | None = None
 
 
-class LogisticLoss:
-    """``mean over i of log(1 + exp(−2 z_iu))``: minus the log-likelihood of a vertex given the others.
+def logistic_values(margins: FloatArray) -> FloatArray:
+    """Return ``mean over i of log(1 + exp(−2 z_iu))``: minus the log-likelihood of u given the others."""
+    losses = np.log1p(np.exp(-2.0 * np.abs(margins))) + np.maximum(-2.0 * margins, 0.0)
+    return np.asarray(losses.mean(axis=0))
 
-    >>> loss = LogisticLoss()
-    >>> loss.values(np.zeros((3, 1))).round(4), loss.slopes(np.zeros((2, 1))).ravel()
-    (array([0.6931]), array([-0.5, -0.5]))
-    """
 
-    curvature: float | None = 1.0
-
-    def values(self, margins: FloatArray) -> FloatArray:
-        """Return the mean loss per vertex."""
-        losses = np.log1p(np.exp(-2.0 * np.abs(margins))) + np.maximum(-2.0 * margins, 0.0)
-        return np.asarray(losses.mean(axis=0))
-
-    def slopes(self, margins: FloatArray) -> FloatArray:
-        """Return ``−2 σ(−2 z) / n``."""
-        return (np.tanh(margins) - 1.0) / len(margins)
-
-    def curvatures(self, margins: FloatArray) -> FloatArray:
-        """Return the second derivatives, ``4 σ(2 z) σ(−2 z) / n``."""
-        return (1.0 - np.tanh(margins) ** 2) / len(margins)
+#: The loss of :func:`logistic_values`
+LOGISTIC = Loss(lambda margins: (np.tanh(margins) - 1.0) / len(margins), curvature=1.0)
 
 
 def as_spins(spins: ArrayLike) -> FloatArray:
-    """Return samples of -1 and +1 as a matrix, or say what else was given.
-
-    >>> as_spins([[1, -1], [1, 1]])
-    array([[ 1., -1.],
-           [ 1.,  1.]])
-    """
     samples = as_matrix(spins, "spins", "rows are samples, columns are vertices")
     if samples.shape[0] == 0 or samples.shape[1] == 0:
         raise ValueError(f"spins must have at least one sample and one vertex, got shape {samples.shape}")
@@ -77,7 +53,6 @@ def as_spins(spins: ArrayLike) -> FloatArray:
 
 
 def margins_of(spins: FloatArray, theta: FloatArray) -> FloatArray:
-    """Return ``x_iu Σ_v θ_uv x_iv``, one column per vertex."""
     return np.asarray(spins * (spins @ theta.T))
 
 
@@ -92,9 +67,6 @@ def soft_threshold(penalty: FloatArray, strongest: float = np.inf) -> Prox:
     """Return the step of ``Σ_u penalty_u ‖θ_u‖₁``: every entry moves to zero by ``step × penalty``.
 
     Entries are held within ``± strongest``.
-
-    >>> soft_threshold(np.array([1.0]))(np.array([[3.0, -0.2, -2.0]]), np.array([0.5]))
-    array([[ 2.5,  0. , -1.5]])
     """
 
     def prox(point: FloatArray, step: FloatArray) -> FloatArray:
@@ -107,12 +79,6 @@ def soft_threshold(penalty: FloatArray, strongest: float = np.inf) -> Prox:
 def onto_l1_ball(radius: float) -> Prox:
     """Return the projection of every row onto ``‖θ_u‖₁ ≤ radius``, which no step changes.
 
-    >>> onto_l1_ball(1.0)(np.array([[2.0, 0.5, -1.5], [0.1, 0.2, 0.3]]), np.ones(2))
-    array([[ 0.75,  0.  , -0.25],
-           [ 0.1 ,  0.2 ,  0.3 ]])
-
-    References
-    ----------
     Duchi, Shalev-Shwartz, Singer and Chandra (2008), Efficient projections onto the l1-ball.
     """
 
@@ -128,22 +94,11 @@ def onto_l1_ball(radius: float) -> Prox:
 
 
 def solve_nodes(spins: FloatArray, loss: Loss, prox: Prox, start: FloatArray) -> FloatArray:
-    """Return the θ whose row u minimises the loss of u within what ``prox`` stands for.
+    """Return the θ whose row u minimises the loss of u plus the penalty (or within the ball) of ``prox``.
 
-    Accelerated proximal gradients with one step size and one momentum per vertex; a vertex restarts its
-    momentum where that leads uphill. ``start`` is returned, but for rounding, if it is a solution.
-
-    Examples
-    --------
-    >>> spins = as_spins([[1, 1], [1, 1], [-1, -1], [1, -1]])
-    >>> solve_nodes(spins, LogisticLoss(), soft_threshold(np.array([0.1, 0.1])), np.zeros((2, 2))).round(3)
-    array([[0.   , 0.424],
-           [0.424, 0.   ]])
-
-    References
-    ----------
-    Beck and Teboulle (2009), A fast iterative shrinkage-thresholding algorithm.
-    O'Donoghue and Candès (2015), Adaptive restart for accelerated gradient schemes.
+    Accelerated proximal gradients (Beck and Teboulle 2009) with one step size and one momentum per vertex; a
+    vertex restarts its momentum where that leads uphill (O'Donoghue and Candès 2015). If ``start`` is a
+    solution, it is returned, but for rounding.
     """
     theta, point = start, start
     momentum = np.ones(len(start))

@@ -7,20 +7,46 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import FloatArray, IndexArray, as_matrix, as_vector
 from swapwise.constraints.bmatching import BMatching
 from swapwise.override import override
 from swapwise.paper.graph_baselines.bresler import bresler
-from swapwise.paper.graph_baselines.constrained import l1_constrained_logistic
 from swapwise.paper.graph_baselines.interaction_screening import log_rise, rise
-from swapwise.paper.graph_baselines.nodewise import l1_logistic
+from swapwise.paper.graph_baselines.nodewise import l1_constrained_logistic, l1_logistic
 from swapwise.paper.graph_baselines.sparsitron import sparsitron
-from swapwise.paper.graph_baselines.symmetrise import cut_to_degrees, edge_weights
 from swapwise.paper.instances import IsingInstance, pairs
 from swapwise.paper.procedures import Procedure
 from swapwise.paper.settings import Setting
 from swapwise.search.result import Status
+
+#: How two weights of a pair become one.
+RULES = ("and", "or", "mean")
+
+
+def edge_weights(weights: ArrayLike, rule: str) -> FloatArray:
+    """Return one weight per pair u < v, in the order of :func:`swapwise.paper.instances.pairs`.
+
+    Of entries (u, v) and (v, u), "and" takes the one of smaller size (zero if either is), "or" the one of
+    larger size, "mean" their mean.
+    """
+    matrix = as_matrix(weights, "weights", "one row and one column per vertex")
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"weights must have as many columns as rows, got shape {matrix.shape}")
+    if rule not in RULES:
+        raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}, got {rule!r}")
+    tail, head = pairs(len(matrix))
+    of_tail, of_head = matrix[tail, head], matrix[head, tail]
+    if rule == "mean":
+        return (of_tail + of_head) / 2
+    tail_is_smaller = np.abs(of_tail) <= np.abs(of_head)
+    return np.where(tail_is_smaller == (rule == "and"), of_tail, of_head)
+
+
+def cut_to_degrees(weights: ArrayLike, constraint: BMatching) -> IndexArray:
+    """Return the edges of largest total ``|weight|`` within the degrees, none of which has weight zero."""
+    return constraint.max_weight(np.abs(as_vector(weights, constraint.n, "weights"))).support
 
 
 @dataclass(frozen=True)
@@ -29,19 +55,18 @@ class Baseline:
 
     Attributes
     ----------
-    weigh : from spins, and what the method is told, to a weight per ordered pair
+    weigh : from spins, and the parameters it needs, to a weight per ordered pair
     rule : how the two weights of a pair become one
-    told : what the method has to be told: ``width`` of the true model, ``max_neighbours``
+    needs : ``width`` of the true model, ``max_neighbours``
     """
 
     weigh: Callable[..., FloatArray]
     rule: str
-    told: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
     def edges(self, spins: FloatArray, constraint: BMatching, width: float) -> IndexArray:
-        """Return the graph it finds, cut to the degrees of the constraint."""
         known = {"width": width, "max_neighbours": max(constraint.b.values(), default=0)}
-        weights = self.weigh(spins, **{name: known[name] for name in self.told})
+        weights = self.weigh(spins, **{name: known[name] for name in self.needs})
         return cut_to_degrees(edge_weights(weights, self.rule), constraint)
 
 
@@ -59,15 +84,7 @@ GRAPH_BASELINES: dict[str, Baseline] = {
 
 @dataclass(frozen=True)
 class GraphBaseline(Procedure):
-    """A structure learner on an Ising instance, cut to the degrees and refitted by pseudo-likelihood.
-
-    >>> from swapwise.paper.settings import IsingSetting
-    >>> setting = IsingSetting("ising-6", (1, 2), False, n_vertices=6, degree=3)
-    >>> instance = setting.instance(np.random.SeedSequence(0))
-    >>> figures = GraphBaseline("rise").run(setting, instance, 3, "default", 0)
-    >>> figures["status"], 0.8 < figures["value"] / setting.yardstick(instance) < 1.2
-    ('COMPLETE', True)
-    """
+    """A structure learner on an Ising instance, cut to the degrees and refitted by pseudo-likelihood."""
 
     baseline: str
 
@@ -97,12 +114,7 @@ class GraphBaseline(Procedure):
 
 
 def true_width(instance: IsingInstance) -> float:
-    """Return the largest ``Σ_v |w_uv|`` of the true couplings.
-
-    >>> from swapwise.paper.instances import paper_ising
-    >>> true_width(paper_ising(n_vertices=6, degree=3, random_state=0))
-    1.5
-    """
+    """Return the largest ``Σ_v |w_uv|`` of the true couplings."""
     tail, head = pairs(instance.spins.shape[1])
     sizes = np.tile(np.abs(instance.couplings), 2)
     return float(np.bincount(np.concatenate([tail, head]), sizes).max())

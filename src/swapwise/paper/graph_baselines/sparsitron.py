@@ -19,43 +19,16 @@ def sparsitron(spins: ArrayLike, width: float) -> FloatArray:
     """Learn every vertex's couplings by Hedge, in one pass over the samples.
 
     The experts of vertex u are the other spins, their negatives and zero, with weights p on the simplex; the
-    prediction of ``P(x_u = 1)`` is ``σ(2 width · p · x)``. Sample t gives expert j the loss
-    ``½ (1 + (σ(2 width · p · x) − [x_u = 1]) x_j)`` and multiplies its weight by β to that power, with
-    ``β = 1 − sqrt(log(number of experts) / n)``. Of the n predictors on the way, the one with the least
-    squared error is taken.
+    prediction of ``P(x_u = 1)`` is ``σ(2 width · p · x)``, where width is the largest ``Σ_v |θ_uv|``. Sample
+    t gives expert j the loss ``½ (1 + (σ(2 width · p · x) − [x_u = 1]) x_j)`` and multiplies its weight by β
+    to that power, with ``β = 1 − sqrt(log(number of experts) / n)``, at least ½. Of the n predictors on the
+    way, the one with the least squared error is taken: row u of the answer is width times the difference of
+    p of the spins and p of their negatives. The answer depends on the order of the samples.
 
-    Parameters
-    ----------
-    spins : array-like of shape (n_samples, n_vertices)
-        Values -1 and +1; the answer depends on their order.
-    width : float
-        The largest ``Σ_v |θ_uv|`` of any vertex; that of the truth, if it is known.
-
-    Returns
-    -------
-    array of shape (n_vertices, n_vertices)
-        Row u is ``θ_u = width · (p of the spins − p of their negatives)``.
-
-    Notes
-    -----
     The weights of a spin and of its negative are inverse to each other, so that one matrix of logarithms is
-    all there is to update. The paper measures the squared error on samples set aside; with as few samples as
-    100, all samples serve for both. β is at least ½. Weights are hardly ever zero: the paper keeps pairs
-    whose weight is at least half of the smallest true coupling, here the degrees decide.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> first, third = rng.choice([-1, 1], size=(2, 2000))
-    >>> second = np.where(rng.random(2000) < 0.8, first, -first)
-    >>> theta = sparsitron(np.column_stack([first, second, third]), width=0.7)
-    >>> bool(min(theta[0, 1], theta[1, 0]) > 0.6 and np.abs(theta[:, 2]).max() < 0.05)
-    True
-
-    References
-    ----------
-    Klivans and Meka (2017), Learning graphical models using multiplicative weights.
-    Freund and Schapire (1997), A decision-theoretic generalization of on-line learning.
+    updated. Klivans and Meka (2017), Learning graphical models using multiplicative weights, measure the
+    squared error on samples set aside; with as few samples as 100, all samples serve for both. They keep
+    pairs whose weight is at least half of the smallest true coupling; here the degrees decide.
     """
     samples, width = as_spins(spins), as_real(width, "width")
     predictors = width * hedge(samples, width)
@@ -65,13 +38,9 @@ def sparsitron(spins: ArrayLike, width: float) -> FloatArray:
 
 
 def hedge(spins: FloatArray, width: float) -> FloatArray:
-    """Return the weights before each sample: of the spins minus of their negatives.
+    """Return the weights before each sample, of the spins minus of their negatives: one row per vertex.
 
-    The shape is (n_samples, n_vertices, n_vertices), one row per vertex.
-
-    >>> hedge(np.array([[1.0, 1.0], [1.0, 1.0]]), width=1.0)[:, 0].round(3)
-    array([[0.   , 0.   ],
-           [0.   , 0.115]])
+    The shape is (n_samples, n_vertices, n_vertices).
     """
     n_samples, n_vertices = spins.shape
     others = 1.0 - np.eye(n_vertices)
@@ -89,11 +58,7 @@ def hedge(spins: FloatArray, width: float) -> FloatArray:
 
 
 def squared_errors(spins: FloatArray, vertex: int, predictors: FloatArray) -> FloatArray:
-    """Return the mean of ``(σ(2 θ · x) − [x_u = 1])²`` for each row of predictors.
-
-    >>> squared_errors(np.array([[1.0, 1.0]]), 0, np.zeros((1, 2)))
-    array([0.25])
-    """
+    """Return the mean of ``(σ(2 θ · x) − [x_u = 1])²`` for each row of predictors."""
     errors = np.empty(len(predictors))
     for begin in range(0, len(predictors), PREDICTORS_AT_ONCE):
         some = slice(begin, begin + PREDICTORS_AT_ONCE)

@@ -38,8 +38,8 @@ class OrderedLocalSearch(Method):
 
     Notes
     -----
-    The sum of the squares rises with every move, since what is left in S has fewer elements before it. That
-    f rises is not asked for; the answer is the best set on the way.
+    The sum of the squares rises with every move, since the elements left in S have fewer before them. f
+    may fall; the answer is the best set on the way.
 
     Proof of the guarantee. In a p-exchange system, S and an optimal O come with sets ``Y_x ⊆ S − O`` for
     ``x ∈ O − S`` of at most p elements each, none in more than p of them, so that any C ⊆ O − S may come in
@@ -86,7 +86,6 @@ class OrderedLocalSearch(Method):
         self.details = {"share": 2 / (self._constraint.p + 3)}
 
     def _find(self, walk: OrderedSet, budget: Budget) -> Found | None:
-        """Return the best move of the first few that have a good enough one."""
         least = max(self._tol, ROUNDING) * float((walk.weights**2).sum())
         for batch in self._batches(walk.support):
             best = Found(Move(), least)
@@ -130,11 +129,9 @@ class OrderedSet:
 
     @property
     def support(self) -> IndexArray:
-        """The elements in increasing order."""
         return np.sort(self._order)
 
     def gain(self, move: Move) -> float:
-        """Return the squared weights that come in, less those that go out."""
         leaves = np.isin(self._order, move.dropped)
         weights = self._weights_after(self._order[~leaves], move.added)
         return float((weights**2).sum() - (self.weights[leaves] ** 2).sum())

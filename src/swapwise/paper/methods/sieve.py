@@ -18,7 +18,7 @@ from swapwise.paper.methods.streaming import Stream, gain_of
 
 
 class Sieves(Stream):
-    """What both kinds of sieves share: which guesses there are at a time, and a pass of the elements by them.
+    """Sets that grow with a guess of the optimum each, in one pass over the elements.
 
     Guesses are powers of ``1 + epsilon`` within a range that the best single element so far decides: sets
     are begun as their guesses come into it, and given up as they leave it.
@@ -51,7 +51,7 @@ class Sieves(Stream):
         yield steps
 
     def _pass(self, state: State, budget: Budget) -> list[int]:
-        """Return what the best set of all has beyond the start, in the order in which it came."""
+        """Return what the best set of all has beyond the start, in the order of the stream."""
         alone = self._begun(state)
         single, best, added = alone.state.resolution(self._tol), state.value, list[int]()
         sieves: dict[int, Sieve] = {}
@@ -80,7 +80,6 @@ class Sieves(Stream):
         return self._constraint._is_independent(np.sort(np.append(sieve.state.support, element)))
 
     def _gain(self, sieve: Sieve, element: int, state: State) -> float:
-        """Return what an element adds to a set, and count that."""
         before = sieve.state.n_evaluations
         gain = gain_of(sieve.state, element)
         state.n_evaluations += sieve.state.n_evaluations - before
@@ -90,12 +89,12 @@ class Sieves(Stream):
         """Return the sieves whose guesses are in range, with those that are new."""
         lowest, highest = self._range(single, max(1, self._size - len(state.support)))
         base = log(1 + self.epsilon)
-        # A guess at an end of the range is in it, whatever rounding says.
+        # A guess at an end of the range is in it, despite rounding.
         powers = range(ceil(log(lowest) / base - 1e-9), floor(log(highest) / base + 1e-9) + 1)
         return {power: sieves.get(power) or self._begun(state) for power in powers}
 
     def _offer(self, element: int, guess: float, sieve: Sieve, state: State) -> bool:
-        """Add the element to a set if it fits and adds enough; return whether it did."""
+        """Add the element to a set if it fits and adds enough; return whether it was added."""
         places = self._size - len(state.support)
         if len(sieve.added) >= places or not self._fits(sieve, element):
             return False
@@ -111,8 +110,6 @@ class Sieves(Stream):
 
 
 class Sieve(NamedTuple):
-    """A set that grows in the pass, and what was added to it, in order."""
-
     state: State
     added: list[int]
 

@@ -17,8 +17,6 @@ from swapwise.search.methods.base import Method, moved_to
 
 
 class Stream(Method):
-    """A method that looks at the elements one after the other, in index order or in a random one."""
-
     def __init__(self, order: str = "index") -> None:
         if order not in ("index", "random"):
             raise ValueError(f"order must be 'index' or 'random', got {order!r}")
@@ -100,7 +98,6 @@ class StreamingSwaps(Stream):
 
 
 def gain_of(state: State, element: int) -> float:
-    """Return what an element would add to a set."""
     return float(state.gains(MoveList(np.array([[element]]), np.array([[-1]])))[0])
 
 

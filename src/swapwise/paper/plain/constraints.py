@@ -1,7 +1,7 @@
-"""The constraints of the paper's experiments: what is allowed, the moves from a set, a heaviest set.
+"""The constraints of the paper's experiments: membership, the moves from a set, a heaviest set.
 
-Moves are written down instead of tried one by one, or else asking what is allowed would take longer than
-the rules that are to be compared. A set drops no more than has to make room, since f is monotone.
+Moves are listed, not tried one by one: tests of membership would take longer than the rules to be compared. A
+set drops no more than has to make room, since f is monotone.
 """
 
 from __future__ import annotations
@@ -10,27 +10,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from swapwise.paper.plain.others import heaviest_base
-from swapwise.paper.plain.systems import Exchange
+from swapwise.paper.plain.search import Exchange, heaviest_base
 
 
 class PlainPartition:
-    """At most ``capacity`` elements of each label.
-
-    >>> at_most_one = PlainPartition([0, 0, 1], 1)
-    >>> at_most_one([0, 2]), at_most_one([0, 1])
-    (True, False)
-    >>> at_most_one.exchanges({0})
-    [((1,), (0,)), ((2,), ())]
-    """
+    """At most ``capacity`` elements of each label."""
 
     def __init__(self, labels: Sequence[int], capacity: int) -> None:
-        """Take the label of each element."""
         self.labels = list(labels)
         self.capacity = capacity
 
     def __call__(self, S: Iterable[int]) -> bool:
-        """Return if a set is allowed."""
         return all(count <= self.capacity for count in Counter(self.labels[x] for x in S).values())
 
     def exchanges(self, X: set[int]) -> list[Exchange]:
@@ -46,30 +36,18 @@ class PlainPartition:
         return found
 
     def heaviest(self, weight: dict[int, float]) -> set[int]:
-        """Return a heaviest set: heaviest elements first."""
         return heaviest_base(weight, self, set())
 
 
 class PlainMatching:
-    """At most ``b`` edges at each vertex of the complete graph, whose edges are in lexicographic order.
-
-    >>> matching = PlainMatching(4, 1)
-    >>> matching.edges
-    [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
-    >>> matching([0, 5]), matching([0, 1])
-    (True, False)
-    >>> matching.exchanges({0, 5})[0]  # the edge (0, 2) in place of (0, 1) and (2, 3)
-    ((1,), (0, 5))
-    """
+    """At most ``b`` edges at each vertex of the complete graph, whose edges are in lexicographic order."""
 
     def __init__(self, n_vertices: int, b: int) -> None:
-        """Number the edges."""
         self.n_vertices = n_vertices
         self.b = b
         self.edges = list(combinations(range(n_vertices), 2))
 
     def __call__(self, S: Iterable[int]) -> bool:
-        """Return if a set of edges is allowed."""
         return all(count <= self.b for count in Counter(v for e in S for v in self.edges[e]).values())
 
     def exchanges(self, X: set[int]) -> list[Exchange]:
@@ -109,5 +87,4 @@ class PlainMatching:
 
 
 def _one_of(full: list[int] | None) -> list[tuple[int, ...]]:
-    """Return the ways to make room: one element of what is full, or nothing where there is room."""
     return [()] if full is None else [(x,) for x in full]

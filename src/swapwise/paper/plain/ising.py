@@ -26,14 +26,8 @@ class PlainIsing:
     their defaults. Otherwise the gradient is exact and the optimiser goes on until it is below 1e-8,
     where the value is right to rounding.
 
-    Without ridge the best couplings of some sets are infinite (if one spin tells another without
-    fail); the optimiser then stops at large finite ones.
-
-    >>> f = PlainIsing([[1, 1, 1], [1, 1, -1], [-1, -1, 1], [1, -1, 1]])
-    >>> f.edges
-    [(0, 1), (0, 2), (1, 2)]
-    >>> round(float(f.coef([0])[0]), 6)  # the pair (0, 1) agrees in 3 of 4 samples: log(3) / 2
-    0.549306
+    Without ridge the best couplings of some sets are infinite (if one spin determines another); the
+    optimiser then stops at large finite ones.
     """
 
     def __init__(
@@ -44,7 +38,6 @@ class PlainIsing:
         edges: Iterable[Sequence[int]] | None = None,
         numerical: bool = False,
     ) -> None:
-        """Take the data; rows are samples, columns are vertices."""
         self.x = np.array(spins, dtype=float)
         self.samples, self.vertices = self.x.shape
         self.ridge = ridge
@@ -57,11 +50,9 @@ class PlainIsing:
         self.at_zero = self.score(np.zeros(self.n), self.best_fields(np.zeros(self.n)))
 
     def coef(self, S: Iterable[int]) -> FloatArray:
-        """Return the best couplings with support in ``S``, as a vector of length n."""
         return self.fit(S)[0]
 
     def value(self, S: Iterable[int]) -> float:
-        """Return f(S)."""
         chosen = sorted(S)
         return self.score(*self.fit(chosen)) - self.at_zero if chosen else 0.0
 
@@ -93,11 +84,9 @@ class PlainIsing:
         return theta + self.x @ (W + W.T)
 
     def best_fields(self, w: FloatArray) -> FloatArray:
-        """Return the best fields for given couplings; zeros if there are none."""
         return self._maximise(w, [])[1]
 
     def fit(self, S: Iterable[int]) -> tuple[FloatArray, FloatArray]:
-        """Return the best couplings with support in ``S``, and the best fields."""
         return self._maximise(np.zeros(self.n), sorted(S))
 
     def _maximise(self, w: FloatArray, free: list[int]) -> tuple[FloatArray, FloatArray]:

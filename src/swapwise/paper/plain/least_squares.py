@@ -16,16 +16,11 @@ class PlainLeastSquares:
         u(w) = 1 − (‖y − A w‖² + ridge ‖w‖²) / ‖y‖²,    f(X) = max { u(w) : supp(w) ⊆ X }
 
     ``u(0) = 0``. Rows of ``A`` are samples; with ``sample_weight``, squares are weighted sums.
-
-    >>> f = PlainLeastSquares([[1, 0], [0, 1], [0, 0]], [2, 1, 0])
-    >>> round(f.value([0]), 10), round(f.value([0, 1]), 10)
-    (0.8, 1.0)
     """
 
     def __init__(
         self, A: ArrayLike, y: ArrayLike, ridge: float = 0.0, sample_weight: ArrayLike | None = None
     ) -> None:
-        """Take the data, with the square roots of the weights multiplied into it."""
         self.A = np.array(A, dtype=float)
         self.y = np.array(y, dtype=float)
         self.ridge = ridge
@@ -37,7 +32,6 @@ class PlainLeastSquares:
         self.total = float(self.y @ self.y)
 
     def coef(self, S: Iterable[int]) -> FloatArray:
-        """Return the best coefficients with support in ``S``, as a vector of length n."""
         chosen = sorted(S)
         k = len(chosen)
         w = np.zeros(self.n)
@@ -49,17 +43,14 @@ class PlainLeastSquares:
         return w
 
     def u(self, w: FloatArray) -> float:
-        """Return the objective at any vector of coefficients."""
         error = self.y - self.A @ w
         return float(1 - (error @ error + self.ridge * (w @ w)) / self.total)
 
     def value(self, S: Iterable[int]) -> float:
-        """Return f(S)."""
         chosen = sorted(S)
         return self.u(self.coef(chosen)) if chosen else 0.0
 
     def gradient(self, w: FloatArray) -> FloatArray:
-        """Return the gradient of ``u`` at ``w``."""
         return (2 / self.total) * (self.A.T @ (self.y - self.A @ w) - self.ridge * w)
 
     def move_smoothness(self, dropped: int | None, added: int) -> float:

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
-IsIndependent = Callable[[list[int]], bool]
+from swapwise.paper.plain.search import TIE, IsIndependent, Outcome, arbitrary_start, value_of
+
 Pair = tuple[int, int | None]  # the element to add, the element to drop (None: nothing)
-
-# Two refits of the same value differ by rounding. Scores this close to the best are ties, and the
-# first pair in order wins.
-TIE = 1e-12
-
-
-class Outcome(NamedTuple):
-    """What a search returns; the trace has one (added, dropped, value) for every accepted move."""
-
-    support: set[int]
-    value: float
-    trace: list[tuple[int, int | None, float]]
 
 
 def local_search(
@@ -64,7 +53,7 @@ def local_search(
         cannot win, since f is monotone; without them the search refits less often.
     """
     X = set(start)
-    fx = _value(f, X)
+    fx = value_of(f, X)
     trace: list[tuple[int, int | None, float]] = []
     delta = None if epsilon is None else epsilon / len(arbitrary_start(is_independent, n))
     for _ in range(T):
@@ -82,7 +71,7 @@ def local_search(
         if pair is None:
             break
         X = after(X, pair)
-        fx = _value(f, X)
+        fx = value_of(f, X)
         trace.append((*pair, fx))
     return Outcome(X, fx, trace)
 
@@ -112,27 +101,18 @@ def after(X: set[int], pair: Pair) -> set[int]:
     return X - {dropped} | {added}  # X − {None} is X
 
 
-def arbitrary_start(is_independent: IsIndependent, n: int, X: Iterable[int] = ()) -> set[int]:
-    """Complete ``X`` to a maximal independent set, trying elements in index order."""
-    grown = set(X)
-    for x in range(n):
-        if x not in grown and is_independent(sorted(grown | {x})):
-            grown.add(x)
-    return grown
-
-
 def best_singleton_start(f: Any, is_independent: IsIndependent, n: int) -> set[int]:
     """Complete the best independent singleton to a maximal independent set, in index order."""
     singletons = [x for x in range(n) if is_independent([x])]
     if not singletons:
         return set()
-    best = max(singletons, key=lambda x: _value(f, {x}))  # max keeps the first of equals
+    best = max(singletons, key=lambda x: value_of(f, {x}))  # max keeps the first of equals
     return arbitrary_start(is_independent, n, {best})
 
 
 def _oblivious(f: Any, X: set[int], fx: float, pairs: list[Pair]) -> list[tuple[Pair, float]]:
     """Score every pair by f(X − x + x') − f(X)."""
-    return [(pair, _value(f, after(X, pair)) - fx) for pair in pairs]
+    return [(pair, value_of(f, after(X, pair)) - fx) for pair in pairs]
 
 
 def _semi_oblivious(f: Any, X: set[int], fx: float, pairs: list[Pair]) -> list[tuple[Pair, float]]:
@@ -175,8 +155,3 @@ def _best(scored: list[tuple[Pair, float]], tol: float) -> Pair | None:
 def _first(scored: list[tuple[Pair, float]], threshold: float, tol: float) -> Pair | None:
     """Return the first pair whose score reaches the threshold, and is more than ``tol``."""
     return next((pair for pair, score in scored if score >= threshold and score > tol), None)
-
-
-def _value(f: Any, S: Iterable[int]) -> float:
-    chosen = sorted(S)
-    return float(f.value(chosen) if hasattr(f, "value") else f(chosen))

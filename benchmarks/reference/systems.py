@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
-from swapwise.paper.plain.local_search import TIE, IsIndependent, _value
-
-Elements = tuple[int, ...]  # in rising order
-Exchange = tuple[Elements, Elements]  # what is added, what is dropped
+from swapwise.paper.plain.search import Elements, Exchange, IsIndependent, Outcome, after, exchange_search
 
 KINDS = ("matroid intersection", "exchange system")
-
-
-class SystemOutcome(NamedTuple):
-    """What a search returns; the trace has one (added, dropped, value) for every accepted move."""
-
-    support: set[int]
-    value: float
-    trace: list[tuple[Elements, Elements, float]]
 
 
 def limits(p: int, q: int, kind: str) -> tuple[int, int]:
@@ -77,12 +66,6 @@ def _has_needless(X: set[int], A: Elements, D: Elements, is_independent: IsIndep
     return any(is_independent(sorted(after(X, (A, tuple(set(D) - {x}))))) for x in D)
 
 
-def after(X: set[int], exchange: Exchange) -> set[int]:
-    """Return (X ∪ A) − D."""
-    added, dropped = exchange
-    return X - set(dropped) | set(added)
-
-
 def system_search(
     f: Any,
     is_independent: IsIndependent,
@@ -98,7 +81,7 @@ def system_search(
     s: int | None = None,
     tol: float = 0.0,
     dominated: bool = True,
-) -> SystemOutcome:
+) -> Outcome:
     """Go from ``start`` to better q-reachable sets, at most ``T`` times.
 
     Parameters
@@ -139,92 +122,7 @@ def system_search(
     return exchange_search(f, exchanges, variant, start, M, T, delta, tol)
 
 
-def exchange_search(
-    f: Any,
-    exchanges: Callable[[set[int]], list[Exchange]],
-    variant: str,
-    start: Iterable[int],
-    M: float | Callable[[Elements, Elements], float] | None = None,
-    T: int | None = None,
-    delta: float | None = None,
-    tol: float = 0.0,
-) -> SystemOutcome:
-    """Go from ``start`` to better sets until there are none, or ``T`` times; ``exchanges`` are the moves.
-
-    All else is as for :func:`system_search`, with ``delta`` for the δ of the geometric rule.
-    """
-    X = set(start)
-    fx = _value(f, X)
-    trace: list[tuple[Elements, Elements, float]] = []
-    while T is None or len(trace) < T:
-        scored = _scored(f, X, fx, exchanges(X), variant, M)
-        chosen = _best(scored, tol) if delta is None else _first(scored, delta * fx, tol)
-        if chosen is None:
-            break
-        X = after(X, chosen)
-        fx = _value(f, X)
-        trace.append((*chosen, fx))
-    return SystemOutcome(X, fx, trace)
-
-
-def _scored(
-    f: Any, X: set[int], fx: float, exchanges: list[Exchange], variant: str, M: Any
-) -> list[tuple[Exchange, float]]:
-    if variant == "oblivious":
-        return _oblivious(f, X, fx, exchanges)
-    if variant == "semi-oblivious":
-        return _oblivious(f, X, fx, _cheapest(f.coef(X), exchanges))
-    if variant == "non-oblivious":
-        return _non_oblivious(f, X, exchanges, M)
-    raise ValueError(f"unknown variant {variant!r}")
-
-
-def _oblivious(f: Any, X: set[int], fx: float, exchanges: list[Exchange]) -> list[tuple[Exchange, float]]:
-    """Score every exchange by f(X') − f(X)."""
-    return [(exchange, _value(f, after(X, exchange)) - fx) for exchange in exchanges]
-
-
-def _cheapest(w: Any, exchanges: list[Exchange]) -> list[Exchange]:
-    """Keep, for every A, only the exchange (A, φ(A)) whose dropped ‖w_D‖² is the smallest."""
-    phi: dict[Elements, Exchange] = {}
-    for added, dropped in exchanges:
-        if added not in phi or _norm(w, dropped) < _norm(w, phi[added][1]):
-            phi[added] = (added, dropped)
-    return list(phi.values())
-
-
-def _non_oblivious(f: Any, X: set[int], exchanges: list[Exchange], M: Any) -> list[tuple[Exchange, float]]:
-    """Score every exchange by ‖∇u(w)_A‖² / 2M − M ‖w_D‖² / 2."""
-    if M is None:
-        raise ValueError("the non-oblivious variant needs M")
-    w = f.coef(X)
-    g = f.gradient(w)
-    scored = []
-    for added, dropped in exchanges:
-        m = M(dropped, added) if callable(M) else M
-        scored.append(((added, dropped), _norm(g, added) / (2 * m) - m / 2 * _norm(w, dropped)))
-    return scored
-
-
-def _norm(v: Any, elements: Elements) -> float:
-    """Return the squared length of a part of a vector."""
-    return float(sum(v[x] ** 2 for x in elements))
-
-
 def _least(epsilon: float, s: int | None) -> float:
     if s is None:
         raise ValueError("the geometric rule needs s, the size of the largest independent set")
     return epsilon / s
-
-
-def _best(scored: list[tuple[Exchange, float]], tol: float) -> Exchange | None:
-    """Return the exchange with the highest score, if that is more than ``tol``; the first of equals."""
-    highest = max((score for _, score in scored), default=tol)
-    if not highest > tol:
-        return None
-    return next(exchange for exchange, score in scored if score > tol and score >= highest - TIE)
-
-
-def _first(scored: list[tuple[Exchange, float]], threshold: float, tol: float) -> Exchange | None:
-    """Return the first exchange whose score reaches the threshold, and is more than ``tol``."""
-    return next((exchange for exchange, score in scored if score >= threshold and score > tol), None)

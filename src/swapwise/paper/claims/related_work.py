@@ -1,13 +1,12 @@
-"""The checks behind what the paper says of related work: on rows, and on small examples that are run at once.
+"""The claims on related work: judged on rows, and on small examples that are run at once.
 
-What is said of theorems is not measured, and the outcome says so; answers are, wherever there is something to
-run.
+Theorems are not measured; answers are, wherever there is something to run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from math import exp
 
 import numpy as np
@@ -24,13 +23,16 @@ from swapwise.constraints.uniform import Uniform
 from swapwise.graphs.ising import IsingPseudoLikelihood
 from swapwise.maximize import maximize
 from swapwise.objectives.coverage import Coverage
-from swapwise.objectives.least_squares.objective import LeastSquares
-from swapwise.paper.claim_checks import NON, OBLIVIOUS, Outcome
+from swapwise.paper.claims.introduction import independent_columns
+from swapwise.paper.claims.record import Claim, Outcome
 from swapwise.paper.comparisons import (
+    NON,
+    OBLIVIOUS,
     SETTINGS,
     Missing,
     best_known_share,
     listed,
+    require_methods,
     short,
     sizes,
     span,
@@ -41,27 +43,23 @@ from swapwise.paper.graph_baselines.procedure import true_width
 from swapwise.paper.instances import IsingInstance, paper_ising
 from swapwise.paper.measure import one_core
 from swapwise.paper.settings import IsingSetting
-from swapwise.search.methods import METHODS
-from swapwise.theory.constants import restricted_constants
-from swapwise.theory.guarantees import guarantee
 
 # How many small examples are run, and how many graphs that can be found again, with how many samples.
 EXAMPLES, GRAPHS, SAMPLES = 30, 3, 1000
 # Values closer than this are the same.
 SAME = 1e-9
-HALF, ONE_MINUS_ONE_BY_E = 0.5, 1 - exp(-1)
+RELATED = "Related work"
 
 
-def cannot_be_run(description: str, rows: pd.DataFrame) -> Outcome:
-    """Say that there is nothing to run."""
-    return Outcome(None, description, "What is said of theorems alone is not measured.")
+def cannot_be_run(rows: pd.DataFrame) -> Outcome:
+    measured = "Nothing is run: that framework is not part of this library"
+    return Outcome(None, measured, "What is said of theorems alone is not measured.")
 
 
 def share_of_optimum(
     method: str, options: dict[str, object], families: Sequence[str], ratio: float, rows: pd.DataFrame
 ) -> Outcome:
-    """Compare a method with the optimum of small coverage problems, which are submodular."""
-    _require(rows, [method])
+    require_methods(rows[rows["value"] > 0], [method])
     texts, worst = [], 1.0
     for family in families:
         shares = _shares(method, tuple(options.items()), family)
@@ -102,39 +100,7 @@ def _shares(method: str, options: tuple[tuple[str, object], ...], family: str) -
     return shares
 
 
-def promised_without_matroid(rows: pd.DataFrame) -> Outcome:
-    """See what the theorems guarantee under a constraint that is not a matroid, before anything is run."""
-    _require(rows, [OBLIVIOUS, "greedy"])
-    promised, refused = _promised_under_b_matching()
-    some = {name: ratio for name, ratio in promised.items() if ratio > 0}
-    greedy = [name for name in ("greedy", "omp", "foba") if name in some]
-    measured = (
-        "A small regression under a b-matching constraint. There is a guarantee for "
-        f"{listed([f'{name} ({ratio:.2g})' for name, ratio in some.items()])}; nothing for "
-        f"{listed([name for name in promised if name not in some])}; not to be run there: {listed(refused)}"
-    )
-    remark = "N/A: no greedy method has a guarantee, or it cannot be run there."
-    return Outcome(not greedy and "random-residual-greedy" in refused, measured, remark)
-
-
-@cache
-def _promised_under_b_matching() -> tuple[dict[str, float], list[str]]:
-    """Return what is guaranteed for the methods that run in a small example, and the names of the others."""
-    f, matching = _independent_columns(), BMatching.complete(4, 1)
-    constants = restricted_constants(f, matching.max_size(), matching.exchange_size(1))
-    runs = [name for name in METHODS if METHODS[name]().missing(f, matching) is None and name != "exhaustive"]
-    promised = {name: guarantee(name, matching, constants).ratio for name in (OBLIVIOUS, *runs)}
-    return promised, [name for name in METHODS if name not in (*runs, "exhaustive")]
-
-
-def _independent_columns() -> LeastSquares:
-    """Return a regression on six nearly orthogonal columns: the theorems guarantee something there."""
-    X = np.random.default_rng(0).standard_normal((60, 6))
-    return LeastSquares(X, X @ np.arange(1.0, 7.0))
-
-
 def incomparable(rows: pd.DataFrame) -> Outcome:
-    """Count on which instances local search is ahead of pairwise Frank–Wolfe, and where it is behind."""
     texts = []
     for setting in SETTINGS:
         table = _on_common_instances(rows, setting, "value", [OBLIVIOUS, NON, "frank-wolfe"])
@@ -152,7 +118,6 @@ def incomparable(rows: pd.DataFrame) -> Outcome:
 
 
 def similar(rows: pd.DataFrame) -> Outcome:
-    """See whether two methods of compressed sensing let gradients choose as the non-oblivious search does."""
     others = ["cosamp", "grasp"]
     texts, fewer = [], []
     for setting in SETTINGS:
@@ -175,7 +140,6 @@ def similar(rows: pd.DataFrame) -> Outcome:
 
 
 def under_matroids(rows: pd.DataFrame) -> Outcome:
-    """Run CLASH under matroids."""
     is_mine = (rows["method"] == "clash") & rows["setting"].str.startswith("regression")
     runs = rows[is_mine & (rows["value"] > 0)]
     if runs.empty:
@@ -193,7 +157,7 @@ def under_matroids(rows: pd.DataFrame) -> Outcome:
 
 @cache
 def _clash_under_matroids() -> dict[str, float]:
-    f = _independent_columns()
+    f = independent_columns()
     matroids: dict[str, Constraint] = {
         "partition": Partition([0, 0, 1, 1, 2, 2], 1),
         "laminar": Laminar(6, [([0, 1, 2], 1), (range(6), 2)]),
@@ -207,7 +171,6 @@ def _clash_under_matroids() -> dict[str, float]:
 
 
 def different_goals(rows: pd.DataFrame) -> Outcome:
-    """See whether the set that is to be recovered is the one of the highest value."""
     texts, differ = [], 0
     for name, setting in SETTINGS.items():
         if not isinstance(setting, IsingSetting):
@@ -230,8 +193,7 @@ def different_goals(rows: pd.DataFrame) -> Outcome:
 
 
 def recovers(methods: Sequence[str], rows: pd.DataFrame) -> Outcome:
-    """Have methods find graphs again from many samples, and say what they reach on the paper's few."""
-    _require(rows, methods)
+    require_methods(rows[rows["value"] > 0], methods)
     texts, found_all = [], []
     for method in methods:
         hits = _edges_found(method)
@@ -256,7 +218,7 @@ def recovers(methods: Sequence[str], rows: pd.DataFrame) -> Outcome:
 
 @cache
 def _edges_found(method: str) -> list[tuple[int, int]]:
-    """Return how many of the true edges a method finds, and how many there are, for each graph."""
+    """Return the numbers of true edges that a method finds, and of true edges, for each graph."""
     constraint = BMatching.complete(8, 3)
     with one_core():
         found = [(instance, _graph(method, instance, constraint)) for instance in _graphs()]
@@ -277,24 +239,86 @@ def _graphs() -> list[IsingInstance]:
     ]
 
 
-def _require(rows: pd.DataFrame, methods: Sequence[str]) -> None:
-    """Ask for rows of methods, although small examples are run: what a run left out is not judged."""
-    there = set(rows.loc[rows["value"] > 0, "method"])
-    absent = [method for method in methods if method not in there]
-    if absent:
-        raise Missing(f"rows of {listed(absent)}")
-
-
 def _on_common_instances(
     rows: pd.DataFrame, setting: str, column: str, methods: Sequence[str]
 ) -> pd.DataFrame:
-    """Return a column of each method, a line for each instance that all of them have."""
+    """Return a column of each method, a row per instance that all of them have."""
     mine = rows[(rows["setting"] == setting) & rows["method"].isin(methods) & (rows[column] > 0)]
-    absent = [method for method in methods if method not in set(mine["method"])]
-    if absent:
-        raise Missing(f"{column} of {listed(absent)} in {setting}")
+    require_methods(mine, methods, f"{column} of {{}} in {setting}")
     mine = mine.fillna({"seed": 0})
     table = mine.pivot_table(column, ["size", "seed", "trial"], "method").dropna()
     if table.empty:
         raise Missing(f"an instance of {setting} with {column} of all of {listed(methods)}")
     return table[list(methods)]
+
+
+CLAIMS = (
+    Claim(
+        f"{RELATED}, submodular maximization",
+        "[NWF78] proposed a 1/2-approximation local search procedure for a cardinality constraint, which "
+        "they call an interchange heuristic. [FNW78] generalized this result to a single matroid constraint.",
+        partial(share_of_optimum, OBLIVIOUS, {"start": "arbitrary"}, ("cardinality", *MATROIDS), 0.5),
+        False,
+    ),
+    Claim(
+        f"{RELATED}, submodular maximization",
+        "For a p-matroid intersection constraint, [LSV10] proposed a (1/p − ε)-approximation local search "
+        "algorithm. [FNSW11] proposed a novel class of constraints called p-exchange systems and devised a "
+        "(1/p − ε)-approximation local search algorithm.",
+        partial(share_of_optimum, OBLIVIOUS, {"q": 2}, SYSTEMS, 0.5),
+        False,
+    ),
+    Claim(
+        f"{RELATED}, submodular maximization",
+        "[FW14] devised a (1 − 1/e)-approximation local search algorithm for a matroid constraint.",
+        partial(share_of_optimum, "filmus-ward", {}, MATROIDS, 1 - exp(-1)),
+        False,
+    ),
+    Claim(
+        f"{RELATED}, sparse optimization",
+        "[Sakaue19] considered sparse optimization with a constraint expressed by a monotone set function "
+        "..., but their framework cannot deal with matroid constraints and p-exchange system constraints.",
+        cannot_be_run,
+        False,
+    ),
+    Claim(
+        f"{RELATED}, sparse optimization",
+        "the pairwise Frank-Wolfe algorithm incorporates the technique of moving weight between two atoms at "
+        "each iteration, which is similar to our local search procedures, but their guarantees are "
+        "incomparable to ours",
+        incomparable,
+    ),
+    Claim(
+        f"{RELATED}, sparse recovery",
+        "sparse recovery guarantees, which cannot be compared directly with our guarantees on approximation "
+        "ratios",
+        different_goals,
+        False,
+    ),
+    Claim(
+        f"{RELATED}, sparse recovery",
+        "In the context of compressed sensing, several algorithms similar to our non-oblivious local search "
+        "algorithms have been developed [NT10, BRB13].",
+        similar,
+    ),
+    Claim(
+        f"{RELATED}, sparse recovery",
+        "[KC12] and [BLSGB16] developed frameworks that can be applied to a matroid constraint.",
+        under_matroids,
+        False,
+    ),
+    Claim(
+        f"{RELATED}, sparse recovery",
+        "For structure learning of graphical models, [JJR11] provided sparse recovery guarantees for the "
+        "forward-backward greedy algorithm",
+        partial(recovers, ["foba"]),
+        False,
+    ),
+    Claim(
+        f"{RELATED}, sparse recovery",
+        "Recently, algorithms with recovery guarantees under weaker assumptions have been developed "
+        "[Bresler15, KM17, WSD19].",
+        partial(recovers, ["bresler", "sparsitron", "l1-constrained-logistic"]),
+        False,
+    ),
+)
