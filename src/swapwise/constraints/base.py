@@ -138,7 +138,7 @@ class MaxWeight:
 
     See Also
     --------
-    Constraint.max_weight : what returns it.
+    swapwise.Constraint.max_weight : what returns it.
 
     Examples
     --------

@@ -118,7 +118,7 @@ class State:
 
     See Also
     --------
-    SetFunction.start : returns one.
+    swapwise.SetFunction.start : returns one.
     SparseState : with coefficients.
 
     Examples
@@ -353,7 +353,7 @@ class SparseObjective(SetFunction):
     groups: Groups | None = None
     #: Bounds on coefficients; None if there are none. Maxima are those within the bounds.
     bounds: CoefficientBounds | None = None
-    #: Whether states have a second-order model (:meth:`SparseState.model`), for ``start="model"``.
+    #: Whether states have a second-order model (:meth:`swapwise.extending.SparseState.model`), for ``start="model"``.
     second_order: bool = False
     #: Whether gradients rank the moves of large problems well: the non-oblivious rule is then the default.
     ranks_by_gradient: bool = False

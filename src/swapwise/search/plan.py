@@ -161,10 +161,9 @@ class Plan:
             return [jump.bound(objective, constraint)]
         if self.start == "model" and not self.start_is_given and _has_cheap_budget(objective, constraint):
             return [CostBenefit().bound(objective, constraint, self.tol, rng)]
-        known = JUMPS | METHODS
-        if self.first is None and self.start not in known:
+        if self.first is None and self.start not in JUMPS and self.start not in METHODS:
             return []
-        first = self.first or known[self.start]()
+        first = self.first or _class_of(self.start)()
         return [first.bound(objective, constraint, self.tol, rng)]
 
     def models(
@@ -279,7 +278,7 @@ def resolve_method(
             raise ValueError(
                 f"method must be a pivot rule or one of {', '.join(NAMES)}; got {method!r}{hint}"
             )
-        method = (PIVOTS | METHODS)[_method_for(objective, of_path) if method == "auto" else method]()
+        method = _class_of(_method_for(objective, of_path) if method == "auto" else method)()
     if not isinstance(method, (Pivot, Method)):
         hint = f"; call it: {method.__name__}()" if isinstance(method, type) else ""
         raise TypeError(
@@ -288,11 +287,15 @@ def resolve_method(
         )
     lacks = _missing(method, objective, constraint)
     if lacks is not None:
-        kinds = [kind for name, kind in (PIVOTS | METHODS).items() if name != "exhaustive"]
+        kinds = [*PIVOTS.values(), *(kind for name, kind in METHODS.items() if name != "exhaustive")]
         works = ", ".join(kind.name for kind in kinds if _missing(kind(), objective, constraint) is None)
         what = f"the {method.name} rule" if isinstance(method, Pivot) else method.name
         raise TypeError(f"{what} needs {lacks}. Methods that work here: {works}")
     return method
+
+
+def _class_of(name: str) -> Any:
+    return PIVOTS.get(name) or JUMPS.get(name) or METHODS[name]
 
 
 def _missing(method: Pivot | Method, objective: SetFunction, constraint: Constraint) -> str | None:
