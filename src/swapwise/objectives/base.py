@@ -353,7 +353,8 @@ class SparseObjective(SetFunction):
     groups: Groups | None = None
     #: Bounds on coefficients; None if there are none. Maxima are those within the bounds.
     bounds: CoefficientBounds | None = None
-    #: Whether states have a second-order model (:meth:`swapwise.extending.SparseState.model`), for ``start="model"``.
+    #: Whether states have a second-order model (:meth:`swapwise.extending.SparseState.model`), as
+    #: ``start="model"`` needs.
     second_order: bool = False
     #: Whether gradients rank the moves of large problems well: the non-oblivious rule is then the default.
     ranks_by_gradient: bool = False
