@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.constraints.base import Constraint, GroupLimits, Inequalities, LaminarTree
+from swapwise.constraints.base import Constraint, Inequalities
 from swapwise.constraints.intersection import Intersection
 from swapwise.constraints.matroid import Matroid
 
@@ -46,15 +46,17 @@ class SetLimits(NamedTuple):
 
     @classmethod
     def of_rows(cls, rows: Inequalities, n: int, part: int = 0) -> SetLimits:
-        matrix = rows.matrix.tocsr()
-        low, beside = matrix.min(axis=1).toarray(), abs(matrix[:, n:]).sum(axis=1)
-        kept = np.flatnonzero((low >= 0) & (np.asarray(beside) == 0) & (np.diff(matrix.indptr) > 0))
-        entries = matrix[kept].tocoo()
-        there = entries.data > 0
-        order = np.argsort(entries.row[there], kind="stable")
-        members, sets, shares = (values[there][order] for values in (entries.col, entries.row, entries.data))
-        parts = np.full(len(kept), part)
-        return cls(members.astype(np.intp), sets.astype(np.intp), shares, rows.limit[kept], parts)
+        """Read the rows that limit sums of elements: none with negative entries, or other variables."""
+        entries = rows.matrix.tocoo()
+        there = entries.data != 0
+        row, column, share = entries.row[there], entries.col[there], entries.data[there]
+        kept = np.bincount(row, minlength=len(rows.limit)) > 0
+        kept[row[(share < 0) | (column >= n)]] = False
+        some = np.flatnonzero(kept[row])
+        some = some[np.argsort(row[some], kind="stable")]
+        sets = (np.cumsum(kept) - 1)[row[some]]
+        parts = np.full(np.count_nonzero(kept), part)
+        return cls(column[some].astype(np.intp), sets, share[some], rows.limit[kept], parts)
 
     def loads(self, values: FloatArray) -> FloatArray:
         weighted = self.shares * values[self.members]
@@ -102,38 +104,17 @@ def parts_of(constraint: Constraint) -> ConstraintParts | None:
 
     Where other conditions limit sets as well, fractional sets within these limits may be far from any set.
     """
-    groups = constraint.group_limits()
-    if groups is not None:
-        return ConstraintParts(_of_groups(groups), {})
     several = constraint.parts if isinstance(constraint, Intersection) else (constraint,)
-    limits, others = SetLimits.of([]), {}
-    for number, part in enumerate(several):
-        known, tree = part.inequalities(), part.laminar_tree()
-        if tree is not None:
-            limits = limits.with_others(_of_tree(tree, number))
-        elif known is not None:
-            limits = limits.with_others(SetLimits.of_rows(known, part.n, number))
-        elif isinstance(part, Matroid):
+    known = [(part, part.inequalities()) for part in several]
+    known = [(part, rows) for part, rows in known if rows is not None or isinstance(part, Matroid)]
+    limits, matroids = SetLimits.of([]), {}
+    for number, (part, rows) in enumerate(known):
+        if rows is None:
             limits = limits.with_others(SetLimits.of([(range(part.n), part.max_size())], number))
+        else:
+            limits = limits.with_others(SetLimits.of_rows(rows, part.n, number))
+        tree = part.laminar_tree()
         # Places reserved for lower limits limit every union of other sets, too.
         if isinstance(part, Matroid) and (tree is None or tree.at_least.any()):
-            others[number] = part
-    return ConstraintParts(limits, others) if len(limits.capacity) else None
-
-
-def _of_groups(groups: GroupLimits) -> SetLimits:
-    element, column = np.nonzero(groups.groups >= 0)
-    number = groups.groups[element, column]
-    order, count = np.argsort(number, kind="stable"), len(groups.capacity)
-    return SetLimits(
-        element[order],
-        number[order],
-        np.ones(len(order)),
-        groups.capacity.astype(np.float64),
-        np.zeros(count, dtype=np.intp),
-    )
-
-
-def _of_tree(tree: LaminarTree, part: int) -> SetLimits:
-    sets = (np.flatnonzero((tree.leaf >= first) & (tree.leaf < end)) for first, end in enumerate(tree.end))
-    return SetLimits.of(zip(sets, tree.capacity.tolist(), strict=True), part)
+            matroids[number] = part
+    return ConstraintParts(limits, matroids) if known else None
