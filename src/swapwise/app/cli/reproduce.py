@@ -60,11 +60,11 @@ def reproduce(
     ] = None,
     start: Annotated[Start, typer.Option(help="Where the paper's local searches begin.")] = Start.BOTH,
     as_published: Annotated[
-        bool, flag("--as-published", help="One M for all moves, as the algorithms are printed.")
+        bool, flag("One M for all moves, as the algorithms are printed.", "--as-published")
     ] = False,
     quick: Annotated[
         bool,
-        flag("--quick", help="Two trials, without anything that takes more than about half a second."),
+        flag("Two trials, without anything that takes more than about half a second.", "--quick"),
     ] = False,
 ) -> None:
     """Run the paper's experiments and draw its figure; an interrupted run can be resumed."""
