@@ -139,6 +139,11 @@ class LimitOptions:
         return 0 if self.has_groups else self.at_least or 0, self.size
 
     @property
+    def size_option(self) -> str:
+        """The option that limits the number of features in all."""
+        return "--size" if self.exactly is None else "--exactly"
+
+    @property
     def needs_size(self) -> bool:
         """Whether nothing else keeps all features from being chosen."""
         return self.in_all[1] is None and self.most_per_group is None and self.budget is None
@@ -207,7 +212,7 @@ class LimitOptions:
             return
         option, most = "--per-group", self.per_group
         if not self.has_groups:
-            option, most = ("--size", self.size) if self.exactly is None else ("--exactly", self.exactly)
+            option, most = self.size_option, self.in_all[1]
         if most is not None and self.at_least > most:
             raise BadInput(
                 f"--at-least is {self.at_least}, but {option} allows no more than {most}; {option} "

@@ -177,8 +177,8 @@ def request_of(options: SelectOptions) -> SelectionRequest:
         raise BadInput(f"--ridge must be a number of at least 0, got {options.ridge:g}")
     follows_path = options.path is not None or options.choose is not None
     if follows_path and limits.in_all[1] is not None:
-        other = "--size" if limits.exactly is None else "--exactly"
-        raise typer.BadParameter(f"--path and --choose try several sizes, which does not go with {other}")
+        problem = "--path and --choose try several sizes, which does not go with"
+        raise typer.BadParameter(f"{problem} {limits.size_option}")
     is_plain_demo = options.demo and not follows_path and limits == NO_LIMITS
     return SelectionRequest(
         options,
