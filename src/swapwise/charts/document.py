@@ -1,4 +1,4 @@
-"""What all HTML pages share: one file that opens without a network, light or dark, with charts inside.
+"""The frame of all HTML pages: one file that opens without a network, light or dark, with charts inside.
 
 The browser runs the one script whose fingerprint the page names, and no other: whatever the names of columns
 hold, they stay text.

@@ -11,7 +11,7 @@ from swapwise.charts.chart import Axis, Band, Bars, Chart, Curve, Dash, Interval
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: What matplotlib calls markers and dashes.
+#: The names of markers and dashes in matplotlib.
 MARKERS: dict[Marker, str] = {
     "circle": "o",
     "square": "s",

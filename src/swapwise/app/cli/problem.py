@@ -36,7 +36,7 @@ class SelectionProblem:
     group_of: dict[str, str] | None
     #: The variables that are chosen in any case
     forced: list[str]
-    #: What is added to the linear predictor of every row
+    #: A term of the linear predictor of every row
     offset: FloatArray | None = None
     #: Bounds on coefficients by column, as parameters of the estimator; none if there are none
     coefficients: dict[str, Any] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class SelectionProblem:
 
 
 def read_problem(request: SelectionRequest, table: pd.DataFrame) -> SelectionProblem:
-    """Return the problem that a request poses about a table, or say what is wrong with either."""
+    """Return the problem that a request poses about a table; refuse those that do not fit each other."""
     request = request.matched_to(table)
     table = table.drop(columns=request.force_out)
     classes = request.family is FamilyName.LOGISTIC

@@ -146,7 +146,7 @@ class EdgePath:
     values: FloatArray
     error: FloatArray | None
     chosen: int | None
-    #: What chose it, if that is known
+    #: The criterion that chose it, if that is known
     chosen_by: str | None
     near: float | None
 
