@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.charts.axes import axes_or_new, drawn_model
 from swapwise.charts.chart import COLOURS
+from swapwise.charts.figures import axes_or_new, drawn_model
 from swapwise.checks import FloatArray, as_real
 from swapwise.graphs.pictures.labels import covered_length, overlaps, wrapped
 from swapwise.graphs.pictures.layout import Layout
