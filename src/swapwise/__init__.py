@@ -1,4 +1,13 @@
-"""Choose variables under structure, fast, with a proof of how good the choice is."""
+"""Choose variables under structure, fast, with a proof of how good the choice is.
+
+Start with ``help(swapwise.maximize)``, or with an estimator: ``help(swapwise.SparseRegressor)``. Beside them:
+
+- ``swapwise.methods``: the methods around the paper, as objects with options;
+- ``swapwise.theory``: constants of objectives, localizability, the table of guarantees;
+- ``swapwise.graphs``: bootstrap, case dropping and comparison of graphs, centralities, pseudo-likelihoods;
+- ``swapwise.extending``: states, moves and records, for classes of your own;
+- ``swapwise.paper``: the experiments of the paper.
+"""
 
 from importlib import import_module
 from typing import Any
@@ -76,7 +85,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "extending", "graphs", "paper", "theory"])
 
 
 __all__ = [

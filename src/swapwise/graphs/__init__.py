@@ -1,4 +1,8 @@
-"""Undirected graphs: pairwise models, their estimators, how stable they are, and their pictures."""
+"""Undirected graphs: pairwise models, their estimators, how stable they are, and their pictures.
+
+Estimators are at the top: ``swapwise.IsingGraph``, ``swapwise.GaussianGraph`` and ``swapwise.MixedGraph``,
+and so is ``swapwise.plot_graph``.
+"""
 
 from swapwise.lazy import lazily
 
