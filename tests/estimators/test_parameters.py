@@ -64,6 +64,7 @@ def test_names_and_defaults(kind):
     assert clone(kind()).get_params() == PARAMETERS[kind]
     signature = inspect.signature(kind).parameters
     assert {name: found.default for name, found in signature.items()} == PARAMETERS[kind]
+    assert [*signature] == [*described("Parameters", kind)]
 
 
 @each_estimator

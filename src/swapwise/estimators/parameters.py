@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import KW_ONLY, Field, dataclass, field, fields
-from inspect import cleandoc, get_annotations
+from inspect import cleandoc, get_annotations, signature
 from textwrap import indent
 from typing import Any, Literal, TypeVar, dataclass_transform
 
@@ -63,9 +63,9 @@ def with_parameters(kind: Kind) -> Kind:
     """Give a class the ``__init__`` of its parameters and of those of its bases, and document all of them.
 
     ``{parameters}`` and ``{attributes}`` in the docstring stand for their descriptions: first the positional
-    parameter, then those of the class, then those of its bases. A declaration in a subclass replaces that of
-    its base. A mix-in must not inherit the parameters of the estimators that it is mixed into: its copies
-    would replace those that the estimators declare again.
+    parameter, then those of the class, then those of its bases, as in the signature. A declaration in a
+    subclass replaces that of its base. A mix-in must not inherit the parameters of the estimators that it is
+    mixed into: its copies would replace those that the estimators declare again.
     """
     made: Any = dataclass(eq=False, repr=False, match_args=False)(kind)
     declared: dict[str, Field[Any]] = {each.name: each for each in fields(made)}
@@ -75,6 +75,9 @@ def with_parameters(kind: Kind) -> Kind:
     nearest_first = dict.fromkeys(name for base in made.__mro__ for name in get_annotations(base))
     known = [declared[name] for name in nearest_first if name in declared]
     known.sort(key=lambda each: bool(each.init and each.kw_only))
+    taken = signature(made.__init__)
+    order = ["self", *(each.name for each in known if each.init)]
+    made.__init__.__signature__ = taken.replace(parameters=[taken.parameters[name] for name in order])
     for place, is_parameter in (("{parameters}", True), ("{attributes}", False)):
         text = "\n".join(_described(each) for each in known if each.init is is_parameter)
         found = re.search(rf"^( *){place}", made.__doc__ or "", re.MULTILINE)

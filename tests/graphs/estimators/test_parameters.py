@@ -73,3 +73,4 @@ class TestParameters:
         section = re.search(r"^Parameters\n-+\n(.*?)\n\n", inspect.getdoc(kind), re.MULTILINE | re.DOTALL)[1]
         described = re.findall(r"^(\w+) : .+\n    \S", section, re.MULTILINE)
         assert sorted(described) == sorted(PARAMETERS[kind])
+        assert described == [*inspect.signature(kind).parameters]
