@@ -30,7 +30,6 @@ from swapwise.checks import (
     warn,
 )
 from swapwise.constraints.base import Constraint
-from swapwise.constraints.matroid import Matroid
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked, is_dask
 from swapwise.estimators.base import SparseEstimator, warn_if_cut_short
@@ -73,7 +72,7 @@ class CrossValidated(PathParameters, SparseEstimator):
     """
 
     # Of the two bases' types, that of a path.
-    constraint: int | Matroid | Callable[[int], Any] | None  # type: ignore[assignment]
+    constraint: int | Constraint | Callable[[int], Any] | None  # type: ignore[assignment]
 
     @abstractmethod
     def _losses(self, sample: Sample, predictor: FloatArray) -> FloatArray:

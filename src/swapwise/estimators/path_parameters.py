@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.constraints.matroid import Matroid
+from swapwise.constraints.base import Constraint
 from swapwise.estimators.parameters import KW_ONLY, BaseEstimator, attribute, parameter, with_parameters
 
 
@@ -16,7 +16,7 @@ from swapwise.estimators.parameters import KW_ONLY, BaseEstimator, attribute, pa
 class PathParameters(BaseEstimator):
     """The sizes to try, the choice of one, and what the path leaves behind."""
 
-    constraint: int | Matroid | Callable[[int], Any] | None = parameter(
+    constraint: int | Constraint | Callable[[int], Any] | None = parameter(
         None,
         "int, constraint, or callable, optional",
         """
