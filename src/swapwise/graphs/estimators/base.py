@@ -81,8 +81,6 @@ class BaseGraph(GraphParameters, ABC):
 
     #: What the weight of an edge is called
     weight_is: str
-    #: The weights of edges: symmetric, with zeros where there is no edge
-    adjacency_: FloatArray
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -273,8 +271,8 @@ class BaseGraph(GraphParameters, ABC):
         warn_if_cut_short([result.status], self.time_limit, self.max_iter, "result_.status")
         self.selection_frequency_ = symmetric_matrix(objective, frequency)
         kept = self._install_above_threshold(objective)
-        self.pairs_: IndexArray = np.column_stack([objective.tail, objective.head])
-        self.support_: IndexArray = np.column_stack([objective.tail[kept], objective.head[kept]])
+        self.pairs_ = np.column_stack([objective.tail, objective.head])
+        self.support_ = np.column_stack([objective.tail[kept], objective.head[kept]])
         self.graph_ = self._graph()
 
     def _install_above_threshold(self, objective: Any) -> IndexArray:

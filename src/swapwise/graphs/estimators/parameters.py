@@ -1,7 +1,7 @@
-"""The parameters of graph estimators, each declared once.
+"""Parameters and attributes that graph estimators share.
 
-Where several of these mix-ins declare a parameter, the first base counts, as for any attribute: declarations
-of :class:`ChoiceParameters` hold for all graphs whose number of edges is chosen.
+Where several of these mix-ins declare one, the first base counts, as for any attribute: declarations of
+:class:`ChoiceParameters` hold for all graphs whose number of edges is chosen.
 """
 
 from __future__ import annotations
@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from swapwise.estimators.parameters import KW_ONLY, BaseEstimator, parameter, with_parameters
+import networkx as nx
+import pandas as pd
+from numpy.typing import NDArray
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.constraints.base import Constraint
+from swapwise.estimators.parameters import KW_ONLY, BaseEstimator, attribute, parameter, with_parameters
+from swapwise.search.result import SearchResult
 from swapwise.search.rules import Pivot
 
 _DEGREES = "int, mapping from vertex to int, sequence of int, or None"
@@ -44,13 +51,26 @@ class GraphParameters(BaseEstimator):
         Leave out edges whose weight in ``adjacency_`` is at most this large, and fit the others again; not
         those that are forced.""",
     )
-    method: str | Pivot = parameter("auto", "str or pivot rule", "As in :func:`swapwise.maximize`.")
-    q: int = parameter(1, "int", "As in :func:`swapwise.maximize`.")
+    method: str | Pivot = parameter(
+        "auto",
+        "str, pivot rule or method",
+        """
+        How to search: ``"auto"``, local search by ``"oblivious"``, ``"semi-oblivious"`` or
+        ``"non-oblivious"`` (or a rule object), or another method, such as ``"greedy"`` (or an object of
+        ``swapwise.methods``). :func:`swapwise.maximize` lists them.""",
+    )
+    q: int = parameter(1, "int", "How many edges a move may exchange in local search.")
     n_restarts: int = parameter(
         0, "int", "This many further searches begin at random graphs, and the best answer is kept."
     )
-    max_iter: int | None = parameter(None, "int, optional", "As in :func:`swapwise.maximize`.")
-    tol: float = parameter(1e-10, "float", "As in :func:`swapwise.maximize`.")
+    max_iter: int | None = parameter(
+        None, "int, optional", "Largest number of moves of each search, after a start that is given by name."
+    )
+    tol: float = parameter(
+        1e-10,
+        "float",
+        "A move improves if it gains more than ``tol`` times the value of a perfect prediction.",
+    )
     time_limit: float | None = parameter(
         None,
         "float, optional",
@@ -67,6 +87,44 @@ class GraphParameters(BaseEstimator):
     )
     progress: bool = parameter(False, "bool", "Show a bar on the terminal.")
 
+    adjacency_: FloatArray = attribute(
+        "array of shape (n_features, n_features)",
+        "The weights of the edges: symmetric, with zeros where there is no edge.",
+    )
+    graph_: nx.Graph[Any] = attribute(
+        "networkx.Graph",
+        """
+        Its nodes are the names of the columns, or else their positions; its edges have the attribute
+        ``weight``.""",
+    )
+    support_: IndexArray = attribute("array of shape (n_edges, 2)", "The edges, as pairs of columns.")
+    pairs_: IndexArray = attribute(
+        "array of shape (n_pairs, 2)", "The pairs of columns that may have an edge."
+    )
+    selection_frequency_: FloatArray = attribute(
+        "array of shape (n_features, n_features)",
+        "The share of restarts, the first search included, whose answer has the edge: all on the same data.",
+    )
+    result_: SearchResult = attribute(
+        "SearchResult", "The search behind the graph; its elements are the rows of ``pairs_``."
+    )
+    constraint_: Constraint = attribute(
+        "Constraint", "The limits of the search on these elements, with the forced edges in them."
+    )
+    limits_: IndexArray = attribute(
+        "array of shape (n_features,)", "How many neighbours each variable may have."
+    )
+    n_iter_: int = attribute("int", "The number of moves on the record of ``result_``, at least 1.")
+    n_observed_: IndexArray = attribute(
+        "array of shape (n_features, n_features)",
+        """
+        In how many samples both of two variables were observed; on the diagonal, in how many one was.""",
+    )
+    n_features_in_: int = attribute("int", "The number of columns of the training data.")
+    feature_names_in_: NDArray[Any] = attribute(
+        "array of str, if the columns have names", "The names of the columns of the training data."
+    )
+
 
 @with_parameters
 class StartParameters:
@@ -77,8 +135,9 @@ class StartParameters:
         "auto",
         "str, edges, SearchResult, or numbers of elements",
         """
-        As in :func:`swapwise.maximize` (a ``result_``, or the ``better`` of a certificate), or the edges of a
-        graph to begin with, such as the ``support_`` or ``graph_`` of another fit.""",
+        Where local search begins: ``"auto"``, ``"empty"``, ``"greedy"`` or another name that
+        :func:`swapwise.maximize` lists, a result (such as a ``result_``, or the ``better`` of a certificate),
+        or the edges of a graph, such as the ``support_`` or ``graph_`` of another fit.""",
     )
 
 
@@ -138,70 +197,14 @@ class ChoiceParameters:
         fold has its own.""",
     )
 
-
-@with_parameters
-class PairwiseParameters:
-    """Those of likelihoods of each variable given its neighbours."""
-
-    _: KW_ONLY
-    ridge: float = parameter(
-        0.01,
-        "float",
-        "Weight of the penalty ``‖w‖²/2`` on the couplings, next to the mean over the samples.",
-    )
-    method: str | Pivot = parameter(
-        "auto",
-        "str or pivot rule",
+    path_: pd.DataFrame = attribute(
+        "pandas.DataFrame",
         """
-        As in :func:`swapwise.maximize`, but ``"auto"`` is non-oblivious beyond 300 pairs (25 variables). It
-        is hundreds of times faster there, and usually ends within a percent or so of what the
-        semi-oblivious rule finds.""",
+        One row for every number of edges: ``n_edges``, ``log_likelihood`` (of all samples, by the
+        pseudo-likelihood), ``bic``, ``ebic`` (lower is better), and with ``criterion="cv"`` ``score_mean``
+        and ``score_se`` (the held-out score's mean over the folds and its standard error; higher is
+        better).""",
     )
-
-
-@with_parameters
-class IsingParameters:
-    """Those of Ising models."""
-
-    _: KW_ONLY
-    fields: bool = parameter(True, "bool", "Fit a bias for every variable.")
-
-
-@with_parameters
-class MixedParameters:
-    """Those of mixed models."""
-
-    _: KW_ONLY
-    families: Any = parameter(
-        None,
-        "mapping from column to str, sequence of str, or str, optional",
-        """
-        The family of each column given the others: ``"binary"``, ``"gaussian"`` or ``"counts"``. Columns that
-        are not named are binary if they have two values, and Gaussian if they have others. Columns of whole
-        numbers from 0 must be named, as they may be counts or a scale.""",
-    )
-
-
-@with_parameters
-class GaussianParameters:
-    """Those of Gaussian distributions."""
-
-    _: KW_ONLY
-    correlation: str = parameter(
-        "pearson",
-        '"pearson", "spearman", "kendall" or "polychoric"',
-        """
-        The correlations that the fit is computed from. Those of ranks are for variables that are monotone
-        functions of normal ones, polychoric ones for ordered categories, such as answers from 1 to 5.""",
-    )
-    ridge: float = parameter(0.0, "float", "Correlations are divided by 1 + ridge.")
-    time_limit: float | None = parameter(
-        None,
-        "float, optional",
-        "Seconds after which the best graph so far is taken; for each of at most five rounds.",
-    )
-    random_state: Any = parameter(
-        None,
-        "int or numpy Generator, optional",
-        "For the random graphs. None is 0: the same call gives the same answer.",
+    n_edges_: int = attribute(
+        "int", "How many edges were chosen; ``threshold`` may have left some of them out."
     )
