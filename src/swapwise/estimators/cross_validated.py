@@ -38,8 +38,9 @@ from swapwise.estimators.criteria import (
     CRITERIA,
     WEIGHTS_ARE,
     SampleSize,
-    chosen_row,
+    chosen_place,
     information_criteria,
+    mean_and_error,
     n_parameters,
 )
 from swapwise.estimators.path_parameters import PathParameters
@@ -218,7 +219,8 @@ class CrossValidated(PathParameters, SparseEstimator):
         self.path_ = self._frame(sample, ground, sizes, results, fits, held_out)
         self.n_folds_ = len(held_out)
         self.criterion_ = self._criterion_after(self.n_folds_, len(sample.folds))
-        row = chosen_row(self.path_, self.criterion_, self.one_standard_error)
+        losses = self.path_["cv_mean" if self.criterion_ == "cv" else self.criterion_].to_numpy()
+        row = chosen_place(losses, self.path_["cv_se"].to_numpy(), self.one_standard_error)
         self.size_ = sizes[row]
         self._warn_of_the_last_size(sizes, constraints[-1])
         if interrupted:
@@ -277,7 +279,7 @@ class CrossValidated(PathParameters, SparseEstimator):
         fits: Any,
         held_out: list[list[float]],
     ) -> pd.DataFrame:
-        rows, missing = [], [np.nan] * len(sizes)
+        rows = []
         losses = self._mean_losses(sample, fits)
         cost = self._costs(sample, ground, results)
         for size, result, chosen, loss in zip(sizes, results, self.path_supports_, losses, strict=True):
@@ -294,11 +296,8 @@ class CrossValidated(PathParameters, SparseEstimator):
             )
             row = {"size": size, "n_features": len(chosen), "n_parameters": n_free, "value": result.value}
             rows.append(row | {"deviance": deviance} | criteria | {"status": result.status.value})
-        n_folds = len(held_out)
-        return pd.DataFrame(rows).assign(
-            cv_mean=np.mean(held_out, axis=0) if n_folds else missing,
-            cv_se=np.std(held_out, axis=0, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else missing,
-        )
+        mean, error = mean_and_error(np.reshape(held_out, (-1, len(sizes))))
+        return pd.DataFrame(rows).assign(cv_mean=mean, cv_se=error)
 
     def _costs(self, sample: Sample, ground: GroundSet, results: list[SearchResult]) -> IndexArray:
         """Return the number of free coefficients per level of the target, of each element of a path."""

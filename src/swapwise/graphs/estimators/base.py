@@ -194,6 +194,10 @@ class BaseGraph(GraphParameters, ABC):
         neighbours as are allowed (and no more edges than were chosen, if their number was); the proof says
         nothing about new data. Edges that ``threshold`` left out are still in it.
 
+        Of a Gaussian graph, it is the one with the largest pseudo-likelihood at the diagonal that the last
+        search was made with, ``diagonal_``: a quadratic function of the other entries of the precision
+        matrix. The proof says nothing about other diagonals, or about the likelihood itself.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)

@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing
 from swapwise.checks import FloatArray, IndexArray, as_generator, as_real, unwarned, warn
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import planned, searched
+from swapwise.estimators.criteria import chosen_place, mean_and_error
 from swapwise.graphs.estimators.base import BaseGraph, GraphSample
 from swapwise.graphs.estimators.parameters import ChoiceParameters
 from swapwise.graphs.estimators.warnings import warn_of_few_samples, warn_of_weights
@@ -120,7 +121,8 @@ class BaseGraphCV(ChoiceParameters, BaseGraph):
             path = self._path(objective, constraint, plan, sample, self._loss(objective, sample, "bic"))
         else:
             smallest = len(constraint.forced)
-            loss = _distance_to(smallest + _best_size(scores, self.one_standard_error))
+            place = chosen_place(*mean_and_error(-scores), self.one_standard_error)
+            loss = _distance_to(smallest + place)
             largest = smallest + scores.shape[1] - 1
             path = self._path(objective, constraint, plan, sample, loss, largest=largest, beyond=np.inf)
         if interrupted:
@@ -138,8 +140,12 @@ class BaseGraphCV(ChoiceParameters, BaseGraph):
         **options: Any,
     ) -> SizePath:
         measured = measure or partial(self._log_likelihood, objective, sample)
-        options["time_limit"] = self.time_limit
+        options = {"largest": self._most_edges(sample), "time_limit": self.time_limit} | options
         return size_path(objective, constraint, plan, measured, loss, **options)
+
+    def _most_edges(self, sample: GraphSample) -> int | None:
+        """Return how far a path goes at most, if criteria go on beyond; None for no limit."""
+        return None
 
     def _loss(self, objective: Any, sample: GraphSample, criterion: str) -> Callable[[float, int], float]:
         penalty = getattr(
@@ -157,7 +163,7 @@ class BaseGraphCV(ChoiceParameters, BaseGraph):
             frame[name] = [loss(*each) for each in zip(path.measures, sizes, strict=True)]
         if scores is not None:
             scores = scores[:, : len(frame)]
-            frame["score_mean"], frame["score_se"] = _mean_and_error(scores)
+            frame["score_mean"], frame["score_se"] = mean_and_error(scores)
         return frame
 
     # -- cross-validation ---------------------------------------------------------------------------
@@ -258,21 +264,6 @@ def _fold_scores(
         options: dict[str, Any] = {"beyond": FOLDS_BEYOND, "all_or_nothing": True}
         path = model._path(objective, constraint, plan, train, lambda found, size: -found, score, **options)
     return path.measures
-
-
-def _mean_and_error(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-    n_folds, n_sizes = scores.shape
-    spread = scores.std(axis=0, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else np.full(n_sizes, np.nan)
-    return scores.mean(axis=0), spread
-
-
-def _best_size(scores: FloatArray, one_standard_error: bool) -> int:
-    """Return the place of the best mean score, or of the first within one standard error of it."""
-    mean, error = _mean_and_error(scores)
-    best = int(np.argmax(mean))
-    if not one_standard_error or np.isnan(error[best]):
-        return best
-    return int(np.argmax(mean >= mean[best] - error[best]))
 
 
 def _distance_to(chosen: int) -> Callable[[float, int], float]:

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from swapwise.certify.certificate import Certificate
 from swapwise.checks import FloatArray, IndexArray, as_count, as_generator, as_real, unwarned, warn
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import planned, searched
@@ -136,33 +135,6 @@ class BaseGaussianGraph(BaseGraph):
         normal = rng.standard_normal((n_samples, self.n_features_in_))
         drawn = self.location_ + normal @ np.linalg.cholesky(self.covariance_).T
         return self._framed(drawn, []) if hasattr(self, "feature_names_in_") else drawn
-
-    @override
-    def certify(
-        self,
-        X: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        time_limit: float | None = 10.0,
-        **options: Any,
-    ) -> Certificate:
-        """Prove how far from the best graph within the limits the fitted one can be.
-
-        The best graph is the one with the largest pseudo-likelihood of these data at the diagonal that the
-        last search was made with, ``diagonal_``: a quadratic function of the other entries of the precision
-        matrix. The proof says nothing about other diagonals, about the likelihood itself, or about new data.
-
-        Parameters
-        ----------
-        X, sample_weight, time_limit, **options :
-            See :meth:`IsingGraph.certify`.
-
-        Returns
-        -------
-        Certificate
-            See :func:`swapwise.certify`.
-        """
-        return super().certify(X, sample_weight, time_limit=time_limit, **options)
 
     # -- the contract of BaseGraph ------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -10,15 +9,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.constraints.base import Constraint
 from swapwise.estimators.parameters import KW_ONLY, attribute, parameter, with_parameters
 from swapwise.graphs.estimators.base import GraphSample
 from swapwise.graphs.estimators.cross_validated import BaseGraphCV, EdgePenalty
 from swapwise.graphs.estimators.gaussian import BaseGaussianGraph, SampleLikelihood, mean_log_likelihood
 from swapwise.objectives.base import SparseState
 from swapwise.override import override
-from swapwise.search.plan import Plan
-from swapwise.search.size_path import SizePath
 
 
 @with_parameters
@@ -104,20 +100,9 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
         return self
 
     @override
-    def _path(
-        self,
-        objective: SampleLikelihood,
-        constraint: Constraint,
-        plan: Plan,
-        sample: GraphSample,
-        loss: Callable[[float, int], float],
-        measure: Callable[[SparseState], float] | None = None,
-        **options: Any,
-    ) -> SizePath:
+    def _most_edges(self, sample: GraphSample) -> int:
         n = self.n_features_in_
-        most = int(n * sample.size / (2.0 * np.log(max(n, 2))))
-        options.setdefault("largest", max(most, len(constraint.forced)))
-        return super()._path(objective, constraint, plan, sample, loss, measure, **options)
+        return int(n * sample.size / (2.0 * np.log(max(n, 2))))
 
     @override
     def _log_likelihood(self, objective: SampleLikelihood, sample: GraphSample, state: SparseState) -> float:
