@@ -33,7 +33,6 @@ from swapwise.constraints.base import Constraint
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked, is_dask
 from swapwise.estimators.base import SparseEstimator, warn_if_cut_short
-from swapwise.estimators.constraint_of import GroundSet
 from swapwise.estimators.criteria import (
     CRITERIA,
     WEIGHTS_ARE,
@@ -43,6 +42,7 @@ from swapwise.estimators.criteria import (
     mean_and_error,
     n_parameters,
 )
+from swapwise.estimators.ground_set import GroundSet
 from swapwise.estimators.path_parameters import PathParameters
 from swapwise.estimators.sample import Sample, linear_predictors
 from swapwise.estimators.sizes import growing_constraints
