@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from typing import get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -51,6 +52,7 @@ class TestParameters:
     def test_names_and_defaults(self, kind):
         assert kind().get_params() == PARAMETERS[kind]
         assert repr(kind()) == f"{kind.__name__}()"
+        assert get_type_hints(kind.__init__).keys() == {*PARAMETERS[kind], "return"}
 
     def test_only_degrees_are_positional(self, kind):
         first, *others = inspect.signature(kind).parameters.values()

@@ -37,7 +37,7 @@ class BaseIsingGraph(PairwiseGraph):
     fields: bool = parameter(True, "bool", "Fit a bias for every variable.")
 
     field_: FloatArray = attribute("array of shape (n_features,)", "The biases; zeros without ``fields``.")
-    graph_: nx.Graph[Any] = attribute(
+    graph_: nx.Graph = attribute(
         "networkx.Graph",
         """
         Its nodes are the names of the columns, or else their positions, with the attribute ``field``;

@@ -55,7 +55,7 @@ class BaseMixedGraph(PairwiseGraph):
         graph.""",
     )
     families_: list[str] = attribute("list of str", "The family of each column.")
-    graph_: nx.Graph[Any] = attribute(
+    graph_: nx.Graph = attribute(
         "networkx.Graph",
         """
         Its nodes are the names of the columns, or else their positions, with the attributes ``family`` and

@@ -91,7 +91,7 @@ class GraphParameters(BaseEstimator):
         "array of shape (n_features, n_features)",
         "The weights of the edges: symmetric, with zeros where there is no edge.",
     )
-    graph_: nx.Graph[Any] = attribute(
+    graph_: nx.Graph = attribute(
         "networkx.Graph",
         """
         Its nodes are the names of the columns, or else their positions; its edges have the attribute
