@@ -10,7 +10,7 @@ Start with ``help(swapwise.maximize)``, or with an estimator: ``help(swapwise.Sp
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swapwise.certify.certificate import Certificate
 from swapwise.certify.certify import certify, exact
@@ -48,6 +48,26 @@ from swapwise.search.result import SearchResult, Status
 from swapwise.search.rules import NonOblivious, Oblivious, SemiOblivious
 from swapwise.theory.guarantees import guarantee
 from swapwise.theory.statement import Guarantee
+
+if TYPE_CHECKING:
+    from swapwise import extending as extending
+    from swapwise import graphs as graphs
+    from swapwise import paper as paper
+    from swapwise.app.report.plots import plot_history, plot_path, plot_proof, plot_support
+    from swapwise.estimators.classifier import SparseClassifier
+    from swapwise.estimators.classifier_cv import SparseClassifierCV
+    from swapwise.estimators.glm import SparseGLMRegressor
+    from swapwise.estimators.glm_cv import SparseGLMRegressorCV
+    from swapwise.estimators.regressor import SparseRegressor
+    from swapwise.estimators.regressor_cv import SparseRegressorCV
+    from swapwise.estimators.selector import SparseSelector
+    from swapwise.graphs.estimators.gaussian import GaussianGraph
+    from swapwise.graphs.estimators.gaussian_cv import GaussianGraphCV
+    from swapwise.graphs.estimators.ising import IsingGraph
+    from swapwise.graphs.estimators.ising_cv import IsingGraphCV
+    from swapwise.graphs.estimators.mixed import MixedGraph
+    from swapwise.graphs.estimators.mixed_cv import MixedGraphCV
+    from swapwise.graphs.pictures.plots import plot_graph
 
 # What rests on scikit-learn or matplotlib is imported when it is first used: both are slow to load.
 _find = lazily(

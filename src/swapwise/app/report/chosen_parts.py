@@ -15,7 +15,7 @@ from swapwise.charts.chart import COLOURS, GREY, Axis, Bars, Chart, Tiles, names
 from swapwise.charts.document import table
 from swapwise.charts.svg import LONGEST, in_lines, row_height
 from swapwise.checks import FloatArray, some_of
-from swapwise.estimators.constraint_of import GroundSet
+from swapwise.estimators.ground_set import GroundSet
 
 # Charts show at most this many features, those of the largest coefficients; tables have all.
 MOST_DRAWN = 40

@@ -20,7 +20,7 @@ from swapwise.charts.chart import PROVEN, Rule
 from swapwise.charts.figures import axes_or_new, draw, drawn_model
 from swapwise.checks import FloatArray, as_count, as_real, as_vector
 from swapwise.constraints.partition import Partition
-from swapwise.estimators.constraint_of import GroundSet
+from swapwise.estimators.ground_set import GroundSet
 from swapwise.search.result import SearchResult
 
 if TYPE_CHECKING:
