@@ -30,6 +30,7 @@ from swapwise.theory.bounds import (
     bound_from_gains,
     bound_of_all,
     ceiling,
+    is_trivial,
     tangent_at,
 )
 from swapwise.theory.constants import WHOLE_UP_TO, RestrictedConstants, smallest_sparse_eigenvalue
@@ -50,9 +51,6 @@ PRECISION, EPSILON = 1e-6, 1e-15
 
 # The limit on elements that are tested one by one for whether the chosen ones span them
 MOST_SPANNED = 100
-
-# A bound is called trivial, too, if it closes less than this share of the gap to the value of all elements.
-WORTH = 0.01
 
 FORMULAS = {
     "all": "f(S)/f(all elements)",
@@ -98,8 +96,7 @@ def _of_bound(kind: str, value: float, bound: float, of_all: float, objective: S
         ratio = 1.0
     ratio = min(1.0, max(0.0, ratio))
     # A bound above that of all elements is weaker, but not trivial: it is of another kind.
-    closed = of_all - bound
-    trivial = ratio < 1 and (kind == "all" or 0 <= closed <= WORTH * (of_all - value))
+    trivial = ratio < 1 and bound <= of_all and is_trivial(value, bound, of_all)
     numbers = {"f(S)": value, "bound": bound}
     reason = "the value is 0, and others may be larger"
     return Guarantee(ratio, ALONG_THE_RUN, FORMULAS[kind], numbers, reason=reason, trivial=trivial)

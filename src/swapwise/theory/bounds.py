@@ -14,6 +14,15 @@ from swapwise.objectives.base import SetFunction, SparseObjective, rows_of, sing
 from swapwise.objectives.conjugates import conjugate
 from swapwise.search.rules import gains_of_additions
 
+# A bound that closes less than this share of the distance from a value to that of all elements is trivial,
+# too: the ratio would rise by a quarter of a percentage point at most (r (1 − r) / 100 for a ratio of r).
+WORTH = 0.01
+
+
+def is_trivial(value: float, upper_bound: float, of_all: float) -> bool:
+    """Return whether a bound hardly improves on ``of_all``, the value of all elements, or infinity."""
+    return not upper_bound - value < (1.0 - WORTH) * (of_all - value)
+
 
 def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = None) -> float:
     """Return the value of all elements that may be chosen, an upper bound as f is monotone.
