@@ -70,7 +70,7 @@ class RestrictedProblem:
             None if objective.groups is None else objective.groups.restricted(kept),
             _scaled_bounds(objective, rows, scale),
         )
-        diagonal = shift_of(products, partial(_dependencies, objective, kept), clock)
+        diagonal = shift_of(products, partial(objective.dependencies, kept), clock)
         ties = None
         if is_by_column(objective) and not diagonal.all():
             ties = Ties.of(objective, kept, scale)
@@ -115,9 +115,3 @@ def shift_of(objective: Quadratic, dependencies: partial[int | None], clock: Clo
         return by_row
     least: FloatArray = np.minimum.reduceat(by_row[objective.groups.rows], objective.groups.begin[:-1])
     return least
-
-
-def _dependencies(objective: SparseObjective, elements: IndexArray, least: float) -> int | None:
-    """Return the number of linear dependencies among elements; None if that is not certain."""
-    count = getattr(objective, "dependencies", None)
-    return None if count is None else count(elements, least)

@@ -349,6 +349,15 @@ class SparseObjective(SetFunction):
         """Return a valid m ≥ 0: ``u`` curves by at least m along directions with t non-zeros."""
         return 0.0
 
+    def dependencies(self, elements: IndexArray, least: float) -> int | None:
+        """Return the number of linear dependencies among the coefficients of elements; None if not certain.
+
+        It is certain if eigenvalues of minus the Hessian, at a unit diagonal, that are below ``least`` are
+        known to be zero: one of 1e-15 may as well be rounding, but a direction in which ``u`` is that flat
+        may lead far.
+        """
+        return None
+
     #: Which coefficients belong to each element; None if every element has one.
     groups: Groups | None = None
     #: Bounds on coefficients; None if there are none. Maxima are those within the bounds.

@@ -179,12 +179,10 @@ def _diagonals_at(
 
 
 def _are_spanned(objective: SparseObjective, support: IndexArray, others: IndexArray, noise: float) -> bool:
-    count = getattr(objective, "dependencies", None)
-    if objective.bounds is not None:  # others may add what bounds on these stop
+    if objective.groups is not None or len(others) > MOST_SPANNED:
         return False
-    if count is None or objective.groups is not None or len(others) > MOST_SPANNED:
-        return False
-    return all(count(np.sort(np.append(support, other)), 10 * noise) == 1 for other in others)
+    sets = (np.sort(np.append(support, other)) for other in others)
+    return all(objective.dependencies(each, 10 * noise) == 1 for each in sets)
 
 
 def _shifts(rest: FloatArray, spanned: BoolArray, size: int) -> Iterator[tuple[FloatArray, bool]]:
