@@ -46,7 +46,7 @@ class Pivot(ABC):
         return f"{type(self).__name__}()"
 
     def missing(self, objective: SetFunction) -> str | None:
-        """Say what the rule needs and the objective lacks, or return None."""
+        """Return what the rule needs and the objective lacks, or None."""
         return None
 
     @abstractmethod
