@@ -47,7 +47,7 @@ def guarantee_table(
     Returns
     -------
     pandas.DataFrame
-        One row per method, best guarantee first. ``needs`` is what its theorem asks for, and
+        One row per method, best guarantee first. ``needs`` is what its theorem requires, and
         ``reason`` why the ratio is 0, if it is.
 
     See Also

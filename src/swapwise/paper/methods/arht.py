@@ -17,10 +17,11 @@ from swapwise.objectives.base import (
     State,
     element_norms2,
     embed,
+    knows_smoothness,
     rows_of,
 )
 from swapwise.override import override
-from swapwise.search.methods.base import SparseMethod, knows_smoothness, moved_to
+from swapwise.search.methods.base import SparseMethod, moved_to
 from swapwise.search.result import Status
 
 # Rounds end after this many per element. A fit ends after this many Newton steps, or when one predicts a
