@@ -208,6 +208,7 @@ def test_other_versions_are_told(whole, tmp_path):
         (["--only", "ising-30"], "only knows no 'ising-30' (did you mean 'ising-20'?); there are"),
         (["--trials", "0"], "Invalid value for '--trials'"),
         (["--seed", "-1"], "Invalid value for '--seed'"),
+        (["--seed", str(2**63), "--quick", "--only", "ising-10,random"], "Invalid value for '--seed'"),
         (["--start", "greedy"], "Invalid value for '--start'"),
         (["--jobs", "0"], "jobs must be at least 1, or -1 for one per core; got 0"),
     ],

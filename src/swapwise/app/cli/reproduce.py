@@ -31,6 +31,8 @@ STOPPED = "Interrupted; the same command resumes it."
 
 # The seed as in swapwise.paper.grid, which takes its time to import: help should not.
 TRIALS, QUICK_TRIALS, SEED = 10, 2, 2020
+# The largest integer of the store.
+LARGEST_SEED = 2**63 - 1
 
 
 class Start(StrEnum):
@@ -49,7 +51,9 @@ def reproduce(
     jobs: Annotated[
         int, typer.Option(help="Processes for everything that is not timed; -1 for one per core.")
     ] = -1,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the instances and of the methods.")] = SEED,
+    seed: Annotated[
+        int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of the instances and of the methods.")
+    ] = SEED,
     only: Annotated[
         list[str] | None,
         typer.Option(help="Settings (or experiments), parts and methods to run, e.g. ising-20,oblivious."),
