@@ -460,6 +460,20 @@ def test_ratios_to_the_true_graph_do_not_end_at_one():
     assert "tied" not in find(rows, "in cases of larger solution size").measured
 
 
+def test_a_claim_that_is_judged_at_larger_sizes_only_says_so():
+    words = "in cases of larger solution size"
+    allowed = "Judged at the larger sizes, as 'particularly' allows"
+    assert f"{allowed}. Particularly" in find(as_in_the_paper(), words).remark
+    rows = changed(as_in_the_paper(), "quality", 0.95, size=1, **V20, **MODULAR)
+    found = find(rows, words)
+    assert found.verdict == "holds"
+    assert f"{allowed}; at every size it would not hold. Particularly" in found.remark
+    assert "Not ahead of modular at b = 1." in found.remark
+    refuted = find(changed(rows, "quality", 0.99, size=6, **V20, **MODULAR), words)
+    assert refuted.verdict == "does not hold"
+    assert f"{allowed}. Particularly" in refuted.remark
+
+
 @pytest.mark.parametrize(
     "rows",
     [
