@@ -76,15 +76,19 @@ def share_of_optimum(
     return Outcome(worst >= ratio - SAME, measured, remark)
 
 
-MATROIDS, SYSTEMS = ("partition matroid", "graphic matroid"), ("two partitions", "b-matching")
+MATROIDS = ("partition matroid", "graphic matroid")
+# An intersection of partition matroids is a p-exchange system as well, whose moves are others.
+SYSTEMS = ("two partition matroids, by the moves of [LSV10]", "b-matching, by the moves of [FNSW11]")
 _FAMILIES: dict[str, Callable[[], Constraint]] = {
     "cardinality": lambda: Uniform(8, 3),
     "partition matroid": lambda: Partition([0, 0, 0, 1, 1, 1, 2, 2], 1),
     "graphic matroid": lambda: Graphic([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (2, 4)]),
-    "two partitions": lambda: Intersection(
-        Partition([0, 0, 0, 1, 1, 1, 2, 2], 1), Partition([0, 1, 2, 0, 1, 2, 0, 1], 1)
+    SYSTEMS[0]: lambda: Intersection(
+        Partition([0, 0, 0, 1, 1, 1, 2, 2], 1),
+        Partition([0, 1, 2, 0, 1, 2, 0, 1], 1),
+        neighbourhood="matroid",
     ),
-    "b-matching": lambda: BMatching([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (2, 4)], 1),
+    SYSTEMS[1]: lambda: BMatching([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (2, 4)], 1),
 }
 
 
@@ -206,12 +210,12 @@ def recovers(methods: Sequence[str], rows: pd.DataFrame) -> Outcome:
             + (f"; from the paper's 100 samples a share of the best value of {few}" if few else "")
         )
     measured = (
-        f"{span([GRAPHS], 'graph')} of 8 vertices of degree 3 with couplings ±0.5, {SAMPLES} samples each. "
-        + ". ".join(texts)
+        f"{span([GRAPHS], 'graph')} of 8 vertices of degree 3 with couplings ±0.5, {SAMPLES} samples each, "
+        f"under the true limit of 3 edges per vertex. {'. '.join(texts)}"
     )
     remark = (
-        "That there is a theorem is not measured. What is: with many samples the true graph is found, all "
-        "edges and no others."
+        "That there is a theorem is not measured. What is: with many samples all true edges are found; the "
+        "limit leaves no room for others."
     )
     return Outcome(all(found_all), measured, remark)
 
@@ -265,7 +269,8 @@ CLAIMS = (
         "For a p-matroid intersection constraint, [LSV10] proposed a (1/p − ε)-approximation local search "
         "algorithm. [FNSW11] proposed a novel class of constraints called p-exchange systems and devised a "
         "(1/p − ε)-approximation local search algorithm.",
-        partial(share_of_optimum, OBLIVIOUS, {"q": 2}, SYSTEMS, 0.5),
+        # With q = 2, every set of examples as small is one move away.
+        partial(share_of_optimum, OBLIVIOUS, {"q": 1}, SYSTEMS, 0.5),
         False,
     ),
     Claim(
