@@ -57,7 +57,12 @@ def cannot_be_run(rows: pd.DataFrame) -> Outcome:
 
 
 def share_of_optimum(
-    method: str, options: dict[str, object], families: Sequence[str], ratio: float, rows: pd.DataFrame
+    method: str,
+    options: dict[str, object],
+    families: Sequence[str],
+    ratio: float,
+    rows: pd.DataFrame,
+    doubt: str = "one could refute it",
 ) -> Outcome:
     require_methods(rows[rows["value"] > 0], [method])
     texts, worst = [], 1.0
@@ -70,15 +75,14 @@ def share_of_optimum(
         f"{method}{options_text}, on {EXAMPLES} random coverage problems with 8 sets each, as a share of the "
         f"optimum. {'; '.join(texts)}"
     )
-    remark = (
-        f"The bar: {ratio:.3f} on every one of them. Examples do not prove a theorem; one could refute it."
-    )
+    remark = f"The bar: {ratio:.3f} on every one of them. Examples do not prove a theorem; {doubt}."
     return Outcome(worst >= ratio - SAME, measured, remark)
 
 
 MATROIDS = ("partition matroid", "graphic matroid")
 # An intersection of partition matroids is a p-exchange system as well, whose moves are others.
 SYSTEMS = ("two partition matroids, by the moves of [LSV10]", "b-matching, by the moves of [FNSW11]")
+SMALL_Q = "with q = 1 it gives 1/(p + 1) = 0.333, and more with a larger q, so that the bar is higher than it"
 _FAMILIES: dict[str, Callable[[], Constraint]] = {
     "cardinality": lambda: Uniform(8, 3),
     "partition matroid": lambda: Partition([0, 0, 0, 1, 1, 1, 2, 2], 1),
@@ -270,7 +274,7 @@ CLAIMS = (
         "algorithm. [FNSW11] proposed a novel class of constraints called p-exchange systems and devised a "
         "(1/p − ε)-approximation local search algorithm.",
         # With q = 2, every set of examples as small is one move away.
-        partial(share_of_optimum, OBLIVIOUS, {"q": 1}, SYSTEMS, 0.5),
+        partial(share_of_optimum, OBLIVIOUS, {"q": 1}, SYSTEMS, 0.5, doubt=SMALL_Q),
         False,
     ),
     Claim(
