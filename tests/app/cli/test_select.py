@@ -342,9 +342,8 @@ BAD = {
     "forced in": (["--force-in", "y"], "--force-in names the target 'y', which is to be explained"),
     "method": (["--method", "gredy"], "exhaustive; got 'gredy' (did you mean 'greedy'?)"),
     "methods": (["--method", "lasso"], "--method must be one of auto, oblivious, semi-oblivious, non-"),
-    "ridge": (["--ridge", "-1"], "--ridge must be a number from 0 to 1e+70, got -1"),
-    "no ridge": (["--ridge", "nan"], "--ridge must be a number from 0 to 1e+70, got nan"),
-    "huge ridge": (["--ridge", "1e308", "--family", "poisson"], "from 0 to 1e+70, got 1e+308"),
+    "ridge": (["--ridge", "-1"], "--ridge must be a number of at least 0, got -1"),
+    "no ridge": (["--ridge", "nan"], "--ridge must be a number of at least 0, got nan"),
     "no prefix": (
         ["--groups-from-prefix", "-"],
         "but no name has '-' in it: every feature would be a group of its own",

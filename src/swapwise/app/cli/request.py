@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -38,7 +39,6 @@ from swapwise.app.cli.options import (
     limit,
     option,
 )
-from swapwise.checks import LARGEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,8 +173,8 @@ def request_of(options: SelectOptions) -> SelectionRequest:
     limits = options.limits
     limits.check()
     check_method(options.method)
-    if options.ridge is not None and not 0 <= options.ridge <= LARGEST:
-        raise BadInput(f"--ridge must be a number from 0 to {LARGEST:g}, got {options.ridge:g}")
+    if options.ridge is not None and not 0 <= options.ridge < math.inf:
+        raise BadInput(f"--ridge must be a number of at least 0, got {options.ridge:g}")
     follows_path = options.path is not None or options.choose is not None
     if follows_path and limits.in_all[1] is not None:
         problem = "--path and --choose try several sizes, which does not go with"
