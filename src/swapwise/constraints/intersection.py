@@ -8,7 +8,6 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-import scipy
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock
@@ -17,10 +16,8 @@ from swapwise.constraints.algorithms.exchanges import cheapest_in_each
 from swapwise.constraints.base import (
     Constraint,
     GroupLimits,
-    Inequalities,
     LaminarTree,
     MaxWeight,
-    MixedLimits,
     as_order,
     best_so_far,
     forced_among,
@@ -28,6 +25,7 @@ from swapwise.constraints.base import (
     names_of,
 )
 from swapwise.constraints.hierarchy import Hierarchy
+from swapwise.constraints.kinds import Inequalities, MixedLimits
 from swapwise.constraints.laminar import Laminar
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.minors import Contraction, Minor, Restriction, Truncation
@@ -341,7 +339,7 @@ class Intersection(Constraint):
     def inequalities(self) -> Inequalities | None:
         rows = [part.inequalities() for part in self.parts]
         known = [each for each in rows if each is not None]
-        return _stacked(known, self.n) if len(known) == len(rows) else None
+        return Inequalities.stacked(known, self.n) if len(known) == len(rows) else None
 
     @cached_property
     @override
@@ -350,7 +348,9 @@ class Intersection(Constraint):
 
         rows = [part.inequalities() for part in self.parts]
         others = [part for part, own in zip(self.parts, rows, strict=True) if own is None]
-        return IntegerProgram(self, _stacked([own for own in rows if own is not None], self.n), others)
+        return IntegerProgram(
+            self, Inequalities.stacked((own for own in rows if own is not None), self.n), others
+        )
 
     @override
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
@@ -598,23 +598,6 @@ def _forced_by(parts: tuple[Constraint, ...]) -> IndexArray:
                 f"does not allow {forced.tolist()}"
             )
     return forced
-
-
-def _stacked(rows: list[Inequalities], n: int) -> Inequalities:
-    """Return the inequalities of several constraints; each has its own variables beside the elements."""
-    extra = [own.matrix.shape[1] - n for own in rows]
-    before = np.cumsum([0, *extra])
-    blocks = []
-    for own, begin in zip(rows, before, strict=False):
-        shape = own.matrix.shape[0], int(before[-1])
-        beside = scipy.sparse.lil_array(shape)
-        beside[:, begin : begin + own.matrix.shape[1] - n] = own.matrix[:, n:]
-        blocks.append(scipy.sparse.hstack([own.matrix[:, :n], beside]))
-    if not blocks:
-        return Inequalities(scipy.sparse.csr_array((0, n)), np.empty(0))
-    return Inequalities(
-        scipy.sparse.vstack(blocks, format="csr"), np.concatenate([own.limit for own in rows])
-    )
 
 
 def _as_packing(parts: tuple[Constraint, ...]) -> PackingSystem | None:

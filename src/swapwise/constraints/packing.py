@@ -27,15 +27,14 @@ from swapwise.constraints.algorithms.packing_exchange import ExchangeProgram
 from swapwise.constraints.base import (
     GroupLimits,
     IndependenceSystem,
-    Inequalities,
     MaxWeight,
-    MixedLimits,
     as_order,
     best_so_far,
     forced_among,
     names_of,
 )
 from swapwise.constraints.circuits import MOST_CIRCUITS, Circuits, Exchanges
+from swapwise.constraints.kinds import Inequalities, MixedLimits
 from swapwise.kernels import exchanges
 from swapwise.moves import NOTHING, MoveList, first_of_each
 from swapwise.override import override

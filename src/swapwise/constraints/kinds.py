@@ -1,0 +1,322 @@
+"""The kinds of limits that constraints are made of: places, labels, budgets and needs.
+
+A kind knows nothing of what is forced in: it gets all that is chosen, as a mask, and is asked about this set.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, Self
+
+import numpy as np
+import scipy
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.moves import NOTHING, MoveList
+from swapwise.override import override
+
+# Sums of costs are off by their last digits: a budget may be exceeded by this share.
+ROUNDING = 1e-9
+
+
+class Inequalities(NamedTuple):
+    """Linear inequalities ``matrix @ x ≤ limit`` whose solutions in zeros and ones are the independent sets.
+
+    With lower limits, they are the sets that meet these. Columns beyond those of the elements are auxiliary
+    variables, such as whether a group is touched; a set is independent if some values of these fit.
+    """
+
+    matrix: scipy.sparse.csr_array
+    limit: FloatArray
+
+    @classmethod
+    def stacked(cls, several: Iterable[Inequalities], n: int) -> Inequalities:
+        """Return all of several inequalities on n elements; each has auxiliary variables of its own."""
+        given = list(several)
+        before = np.cumsum([0, *(own.matrix.shape[1] - n for own in given)])
+        rows = [scipy.sparse.csr_array((0, n + int(before[-1])))]
+        for own, begin in zip(given, before, strict=False):
+            entries = own.matrix.tocoo()
+            column = np.where(entries.col < n, entries.col, entries.col + begin)
+            shape = own.matrix.shape[0], n + int(before[-1])
+            rows.append(scipy.sparse.csr_array((entries.data, (entries.row, column)), shape=shape))
+        limits = np.concatenate([np.empty(0), *(own.limit for own in given)])
+        return cls(scipy.sparse.vstack(rows, format="csr"), limits)
+
+
+class MixedLimits(NamedTuple):
+    """Limits of several kinds at once, as plain arrays for kernels: on groups, on labels, and budgets."""
+
+    groups: IndexArray  #: the groups of each element, one per column, padded with -1
+    capacity: IndexArray  #: of each group, how many of its elements may be chosen
+    label: IndexArray  #: of each element
+    room: IndexArray  #: of each label, how many of its elements may be chosen
+    most: IndexArray  #: the largest numbers of labels and of elements that may be chosen
+    shares: FloatArray  #: the shares of each budget that elements take, one row per budget
+    budget: FloatArray
+
+    @classmethod
+    def none(cls, n: int) -> MixedLimits:
+        """Return limits that allow every set, for some of them to be replaced."""
+        nowhere, same, most = np.full((n, 1), NOTHING), np.zeros(n, dtype=np.intp), np.array([1, n])
+        return cls(nowhere, same[:0], same, most[1:], most, np.empty((0, n)), np.empty(0))
+
+    def joined_with(self, other: MixedLimits) -> MixedLimits | None:
+        """Return the limits of both, or None if both have labels: there can be one kind only."""
+        first, second = (self, other) if len(other.room) == 1 else (other, self)
+        if len(second.room) > 1:
+            return None
+        beside = np.where(second.groups < 0, NOTHING, second.groups + len(first.capacity))
+        return first._replace(
+            groups=np.hstack([first.groups, beside]),
+            capacity=np.append(first.capacity, second.capacity),
+            shares=np.vstack([first.shares, second.shares]),
+            budget=np.append(first.budget, second.budget),
+        )
+
+
+class Kind(ABC):
+    """Limits of one kind on the elements ``0 .. n-1``; ``chosen`` is a mask of a set that they allow."""
+
+    #: Whether every subset of an allowed set is allowed
+    hereditary = True
+
+    @abstractmethod
+    def allows(self, chosen: BoolArray) -> bool: ...
+
+    @abstractmethod
+    def additions(self, chosen: BoolArray) -> BoolArray:
+        """Return which elements can be added; entries of chosen ones do not matter."""
+
+    @abstractmethod
+    def swaps(self, chosen: BoolArray, drops: IndexArray) -> BoolArray:
+        """Return which elements (rows) can come for each of ``drops`` (columns), which are chosen."""
+
+    @abstractmethod
+    def fits(self, chosen: BoolArray, moves: MoveList) -> BoolArray:
+        """Return which moves lead to an allowed set; they add what is not chosen, and drop what is."""
+
+    @abstractmethod
+    def among(self, elements: IndexArray) -> Self:
+        """Return the limits on some elements, which get new numbers: their places in ``elements``."""
+
+    @abstractmethod
+    def excludes(self, held: BoolArray, elements: IndexArray, others: IndexArray) -> BoolArray:
+        """Return which of some elements (rows) are in no allowed set with ``held`` and which of others."""
+
+    @abstractmethod
+    def rows(self) -> Inequalities: ...
+
+    @abstractmethod
+    def joined(self, limits: MixedLimits) -> MixedLimits | None:
+        """Return limits for kernels with these among them, or None if kernels do not know both."""
+
+    def most(self, chosen: BoolArray) -> int:
+        """Return how many more elements can be chosen, at most."""
+        return int(np.count_nonzero(self.additions(chosen) & ~chosen))
+
+
+@dataclass(frozen=True, eq=False)
+class Budgets(Kind):
+    """The costs of what is chosen, one row per budget, must not exceed it in sum."""
+
+    costs: FloatArray
+    budget: FloatArray
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """The share of each budget that each element takes."""
+        return self.costs / np.where(self.budget > 0, self.budget, 1.0)[:, None]
+
+    @cached_property
+    def limit(self) -> FloatArray:
+        return np.where(self.budget > 0, 1.0 + ROUNDING, 0.0)
+
+    def left(self, chosen: BoolArray) -> FloatArray:
+        return self.limit - self.shares[:, chosen].sum(axis=1)
+
+    @override
+    def allows(self, chosen: BoolArray) -> bool:
+        return bool((self.left(chosen) >= 0).all())
+
+    @override
+    def additions(self, chosen: BoolArray) -> BoolArray:
+        return np.logical_and.reduce(self.shares <= self.left(chosen)[:, None], axis=0)
+
+    @override
+    def swaps(self, chosen: BoolArray, drops: IndexArray) -> BoolArray:
+        freed = self.shares[:, drops] + self.left(chosen)[:, None]
+        feasible = np.ones((len(chosen), len(drops)), dtype=bool)
+        for own, most in zip(self.shares, freed, strict=True):
+            feasible &= own[:, None] <= most
+        return feasible
+
+    @override
+    def fits(self, chosen: BoolArray, moves: MoveList) -> BoolArray:
+        feasible = np.ones(len(moves), dtype=bool)
+        for own, left in zip(self.shares, self.left(chosen), strict=True):
+            feasible &= moves.sums(moves.added, own) - moves.sums(moves.dropped, own) <= left
+        return feasible
+
+    @override
+    def among(self, elements: IndexArray) -> Budgets:
+        return replace(self, costs=self.costs[:, elements])
+
+    @override
+    def excludes(self, held: BoolArray, elements: IndexArray, others: IndexArray) -> BoolArray:
+        excludes = np.zeros((len(elements), len(others)), dtype=bool)
+        for own, left in zip(self.shares, self.left(held), strict=True):
+            excludes |= own[elements][:, None] + own[others] > left
+        return excludes
+
+    @override
+    def rows(self) -> Inequalities:
+        return Inequalities(scipy.sparse.csr_array(self.shares), self.limit)
+
+    @override
+    def joined(self, limits: MixedLimits) -> MixedLimits:
+        return limits._replace(
+            shares=np.vstack([limits.shares, self.shares]), budget=np.append(limits.budget, self.limit)
+        )
+
+    @override
+    def most(self, chosen: BoolArray) -> int:
+        rising = np.cumsum(np.sort(self.shares[:, ~chosen], axis=1), axis=1)
+        counts = (rising <= self.left(chosen)[:, None]).sum(axis=1)
+        return int(counts.min(initial=rising.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Size(Kind):
+    """At most ``size`` elements."""
+
+    n: int
+    size: int
+
+    @override
+    def allows(self, chosen: BoolArray) -> bool:
+        return bool(np.count_nonzero(chosen) <= self.size)
+
+    @override
+    def additions(self, chosen: BoolArray) -> BoolArray:
+        return np.full(self.n, np.count_nonzero(chosen) < self.size)
+
+    @override
+    def swaps(self, chosen: BoolArray, drops: IndexArray) -> BoolArray:
+        return np.ones((self.n, len(drops)), dtype=bool)
+
+    @override
+    def fits(self, chosen: BoolArray, moves: MoveList) -> BoolArray:
+        change = (moves.added >= 0).sum(axis=1) - (moves.dropped >= 0).sum(axis=1)
+        return np.count_nonzero(chosen) + change <= self.size
+
+    @override
+    def among(self, elements: IndexArray) -> Size:
+        return Size(len(elements), min(self.size, len(elements)))
+
+    @override
+    def excludes(self, held: BoolArray, elements: IndexArray, others: IndexArray) -> BoolArray:
+        return np.full((len(elements), len(others)), np.count_nonzero(held) + 2 > self.size)
+
+    @override
+    def rows(self) -> Inequalities:
+        return Inequalities(scipy.sparse.csr_array(np.ones((1, self.n))), np.array([float(self.size)]))
+
+    @override
+    def joined(self, limits: MixedLimits) -> MixedLimits:
+        most, size = limits.most
+        return limits._replace(most=np.array([most, min(size, self.size)], dtype=np.intp))
+
+    @override
+    def most(self, chosen: BoolArray) -> int:
+        return max(0, self.size - int(np.count_nonzero(chosen)))
+
+
+@dataclass(frozen=True, eq=False)
+class Labels(Kind):
+    """Elements of at most ``groups`` labels, and of each label at most its ``room``."""
+
+    label: IndexArray
+    room: IndexArray
+    groups: int
+
+    def counts(self, chosen: BoolArray) -> IndexArray:
+        return np.bincount(self.label[chosen], minlength=len(self.room))
+
+    @override
+    def allows(self, chosen: BoolArray) -> bool:
+        counts = self.counts(chosen)
+        return bool(np.count_nonzero(counts) <= self.groups and (counts <= self.room).all())
+
+    @override
+    def additions(self, chosen: BoolArray) -> BoolArray:
+        counts = self.counts(chosen)
+        is_open = counts < self.room
+        if np.count_nonzero(counts) >= self.groups:
+            is_open &= counts > 0
+        return is_open[self.label]
+
+    @override
+    def swaps(self, chosen: BoolArray, drops: IndexArray) -> BoolArray:
+        counts, label = self.counts(chosen), self.label
+        dropped = label[drops]
+        same, was_last = label[:, None] == dropped, counts[dropped] == 1
+        # With the last of its label gone, another label can come in, or the same one again.
+        comes_new = (counts[label] == 0)[:, None] | (same & was_last)
+        has_room = (counts[label] < self.room[label])[:, None] | (same & (self.room[label] > 0)[:, None])
+        return (np.count_nonzero(counts) - was_last + comes_new <= self.groups) & has_room
+
+    @override
+    def fits(self, chosen: BoolArray, moves: MoveList) -> BoolArray:
+        counts = np.append(self.counts(chosen), 0)
+        touched = np.hstack([moves.added, moves.dropped])
+        step = np.hstack([np.where(moves.added >= 0, 1, 0), np.where(moves.dropped >= 0, -1, 0)])
+        label = np.where(touched < 0, len(self.room), np.append(self.label, 0)[touched])
+        same = label[:, :, None] == label[:, None, :]
+        after = counts[label] + (same * step[:, None, :]).sum(axis=2)
+        is_first = ~(same & np.tri(label.shape[1], k=-1, dtype=bool)).any(axis=2) & (touched >= 0)
+        change = (is_first * ((after > 0).astype(np.intp) - (counts[label] > 0))).sum(axis=1)
+        fits = (after <= np.append(self.room, 0)[label]) | (touched < 0)
+        return (np.count_nonzero(counts) + change <= self.groups) & fits.all(axis=1)
+
+    @override
+    def among(self, elements: IndexArray) -> Labels:
+        return replace(self, label=self.label[elements])
+
+    @override
+    def excludes(self, held: BoolArray, elements: IndexArray, others: IndexArray) -> BoolArray:
+        counts, one, other = self.counts(held), self.label[elements][:, None], self.label[others]
+        same, is_new = one == other, counts == 0
+        many = np.count_nonzero(counts) + is_new[one] + (is_new[other] & ~same) > self.groups
+        full = (counts[one] + 1 + same > self.room[one]) | (counts[other] + 1 > self.room[other])
+        return np.asarray(many | full, dtype=bool)
+
+    @override
+    def rows(self) -> Inequalities:
+        n, count = len(self.label), len(self.room)
+        own = scipy.sparse.csr_array((np.ones(n), (np.arange(n), self.label)), shape=(n, count))
+        rows = [
+            scipy.sparse.hstack([scipy.sparse.eye_array(n), -own]),
+            scipy.sparse.hstack([own.T, -scipy.sparse.diags_array(self.room.astype(float))]),
+            scipy.sparse.csr_array(np.append(np.zeros(n), np.ones(count))[None, :]),
+        ]
+        limit = np.append(np.zeros(n + count), float(self.groups))
+        return Inequalities(scipy.sparse.vstack(rows, format="csr"), limit)
+
+    @override
+    def joined(self, limits: MixedLimits) -> MixedLimits | None:
+        if len(limits.room) > 1:  # there can be one kind of labels only
+            return None
+        # One label more, which no element has: a table of one label stands for no labels.
+        room, most = np.append(self.room, 0), np.array([self.groups, limits.most[1]], dtype=np.intp)
+        return limits._replace(label=self.label, room=room, most=most)
+
+    @override
+    def most(self, chosen: BoolArray) -> int:
+        counts = self.counts(chosen)
+        left = np.minimum(np.bincount(self.label, minlength=len(counts)), self.room) - counts
+        free = np.sort(left[counts == 0])[::-1][: max(0, self.groups - np.count_nonzero(counts))]
+        return int(left[counts > 0].sum() + free.sum())
