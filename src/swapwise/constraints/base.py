@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,7 +24,7 @@ from swapwise.checks import (
 from swapwise.clock import Clock
 from swapwise.constraints.axioms import assumptions_of, grown, note_extended, note_swaps
 from swapwise.constraints.kinds import Inequalities, MixedLimits
-from swapwise.moves import NOTHING, MoveBatch, MoveList, SwapGrid
+from swapwise.moves import MoveBatch, MoveList, SwapGrid, padded
 from swapwise.numerics import SUM
 
 if TYPE_CHECKING:
@@ -709,14 +709,6 @@ class IndependenceSystem(Constraint):
     """
 
     hereditary = True
-
-
-def padded(rows: Sequence[IndexArray]) -> IndexArray:
-    """Return rows of elements as a table, each sorted and padded with -1 at its end."""
-    table = np.full((len(rows), max(map(len, rows), default=1)), NOTHING, dtype=np.intp)
-    for number, row in enumerate(rows):
-        table[number, : len(row)] = np.sort(row)
-    return table
 
 
 def require_together(constraint: Constraint, forced: IndexArray) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import copy
 from functools import cached_property
-from typing import Self
+from itertools import chain
+from typing import Self, cast
 
 import numpy as np
 
-from swapwise.checks import BoolArray, IndexArray, as_count
+from swapwise.checks import BoolArray, IndexArray, as_count, as_elements, some_of
 from swapwise.constraints.base import Constraint, as_order, forced_among, names_of
 from swapwise.constraints.kinds import Inequalities, Kind, MixedLimits, Size
+from swapwise.constraints.needs import Needs
 from swapwise.moves import NOTHING, MoveList
 from swapwise.override import override
 
@@ -27,6 +29,10 @@ class Limits(Constraint):
     def _hold(self, n: int, *kinds: Kind) -> None:
         self.n, self.kinds = n, kinds
         self.hereditary = all(kind.hereditary for kind in kinds)
+
+    @cached_property
+    def needs(self) -> Needs | None:
+        return next((kind for kind in self.kinds if isinstance(kind, Needs)), None)
 
     def _with_kinds(self, kinds: Iterable[Kind]) -> Self:
         """Return a copy with other limits, and nothing that was computed from these."""
@@ -69,23 +75,25 @@ class Limits(Constraint):
         chosen = self._mask(support)
         return all(kind.allows(chosen) for kind in self.kinds)
 
-    def _additions(self, chosen: BoolArray) -> BoolArray:
-        return np.logical_and.reduce([kind.additions(chosen) for kind in self.kinds]) & ~chosen
+    def _additions_to(self, chosen: BoolArray, kinds: Iterable[Kind]) -> BoolArray:
+        return np.logical_and.reduce([~chosen, *(kind.additions(chosen) for kind in kinds)])
 
     @override
     def addable(self, support: IndexArray) -> BoolArray:
-        addable = self._additions(self._mask(support))
+        addable = self._additions_to(self._mask(support), self.kinds)
         addable[self.forced] = True
         addable[support] = False
         return addable
 
     @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
+        if not self.hereditary:
+            return self._extended_with_needs(np.asarray(support, dtype=np.intp), as_order(order))
         chosen, rest, step = self._mask(np.asarray(support, dtype=np.intp)), as_order(order), 1
         listed = np.zeros(self.n, dtype=bool)
         listed[support] = listed[rest] = True
         while True:
-            rest = rest[self._additions(chosen)[rest]]
+            rest = rest[self._additions_to(chosen, self.kinds)[rest]]
             if not len(rest):
                 return np.flatnonzero(chosen & listed)
             # Where the next ones fit together, each fits in its turn: several are added at once.
@@ -96,10 +104,121 @@ class Limits(Constraint):
             else:
                 step //= 2
 
+    def _extended_with_needs(self, support: IndexArray, order: IndexArray) -> IndexArray:
+        """Add elements in turn, each with what it lacks, for as long as any fits."""
+        others = [kind for kind in self.kinds if kind.hereditary]
+        needs = cast(Needs, self.needs)
+        chosen, listed, waiting = self._mask(support), np.zeros(self.n, dtype=bool), order.tolist()
+        listed[support] = listed[order] = True
+        allowed = listed | chosen
+        there = set(np.flatnonzero(chosen).tolist())
+        for element in support.tolist():
+            there |= next((way for way in needs.ways(there, element) if allowed[[*way]].all()), set())
+        chosen[[*there]] = True
+        is_open = self._additions_to(chosen, others)
+        while waiting:
+            later = []
+            for element in waiting:
+                if chosen[element] or not is_open[element]:
+                    continue
+                for way in needs.ways({*there, element}, element):
+                    larger = chosen.copy()
+                    larger[[*way, element]] = True
+                    if allowed[[*way]].all() and all(kind.allows(larger) for kind in others):
+                        chosen, there = larger, there | way | {element}
+                        is_open = self._additions_to(chosen, others)
+                        break
+                else:
+                    later.append(element)
+            waiting = later if len(later) < len(waiting) else []
+        return np.flatnonzero(chosen & listed)
+
     @override
     def max_size(self) -> int:
         forced = self._mask(self.forced)
-        return len(self.forced) + min(kind.most(forced) for kind in self.kinds)
+        most = min(kind.most(forced) for kind in self.kinds)
+        if not self.hereditary:
+            most = min(most, int(np.count_nonzero(self.joinable(self.forced))))
+        return len(self.forced) + most
+
+    # -- what elements need -------------------------------------------------------------------------
+
+    @override
+    def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
+        if self.needs is None:
+            return self.addable(held)
+        chosen = self._mask(held)
+        # Elements that other limits rule out cannot be parents.
+        ruled_out = ~(self._additions_to(chosen, [kind for kind in self.kinds if kind.hereditary]) | chosen)
+        if outside is not None:
+            ruled_out |= outside
+        possible = self.needs.possible(ruled_out)
+        chosen[self.needs.required(np.flatnonzero(chosen))] = True
+        for kind in self.kinds:
+            if isinstance(kind, Size):
+                possible &= np.count_nonzero(chosen) + self.needs.n_missing(chosen) <= kind.size
+        possible[held] = False
+        return possible
+
+    @override
+    def without(self, support: IndexArray, dropped: IndexArray) -> IndexArray:
+        left = np.zeros(self.n, dtype=bool)
+        left[support] = True
+        left[dropped] = False
+        return np.flatnonzero(left) if self.needs is None else self.needs.without(left)
+
+    @override
+    def droppable(self, support: IndexArray) -> IndexArray:
+        stays = self._are_forced(support)
+        if self.needs is not None:
+            stays |= self.needs.needed(self._mask(support))[support]
+        return support[~stays]
+
+    @override
+    def companions(self, elements: IndexArray) -> IndexArray:
+        return np.unique(elements) if self.needs is None else self.needs.companions(elements)
+
+    @override
+    def required(self, elements: IndexArray) -> IndexArray:
+        return np.unique(elements) if self.needs is None else self.needs.required(elements)
+
+    @override
+    def _lacking(self, support: IndexArray, element: int) -> list[IndexArray]:
+        if self.needs is None:
+            return super()._lacking(support, element)
+        chosen = {*support.tolist(), *self.forced.tolist(), element}
+        return [np.array(sorted(way), dtype=np.intp) for way in self.needs.ways(chosen, element)]
+
+    @override
+    def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
+        if self.needs is None:
+            return elements[:, None]
+        return self.needs.bundles(self._mask(support), elements)
+
+    @override
+    def _substitutes(self, support: IndexArray) -> dict[int, IndexArray]:
+        if self.needs is None:
+            return {}
+        found, forced = self.needs.substitutes(self._mask(support)), set(self.forced.tolist())
+        return {element: others for element, others in found.items() if element not in forced}
+
+    @override
+    def contract(self, elements: Iterable[int]) -> Constraint:
+        if self.needs is None:
+            return super().contract(elements)
+        wanted = as_elements(elements, self.n, "the elements to force in")
+        forced = np.union1d(wanted, self.required(wanted))
+        lacking = [e for e in forced.tolist() if len(ways := self._lacking(forced, e)) != 1 or len(ways[0])]
+        if lacking and not self.needs.lost[forced].any():
+            others = some_of([self._called(o) for o in chain(*self.needs.by_element[lacking[0]])])
+            raise ValueError(
+                f"{self._called(lacking[0])} is forced in, but none of its parents is: force in one of them, "
+                f"{others}"
+            )
+        return super().contract(forced)
+
+    def _called(self, element: int) -> str:
+        return str(element) if self.names is None else repr(self.names[element])
 
     # -- moves --------------------------------------------------------------------------------------
 
