@@ -622,7 +622,7 @@ def _groups_of(part: Constraint, *, nested: bool = False) -> GroupTable | None:
     With ``nested``, limits on nested sets count as well: the sets that an element is in are its groups.
     """
     if isinstance(part, PackingSystem):
-        return part._groups, part._capacity
+        return part._places.groups, part._places.capacity
     if isinstance(part, Laminar):
         tree, depth = part.laminar_tree(), len(part._levels)
         if tree.at_least.any():

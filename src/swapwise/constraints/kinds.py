@@ -21,6 +21,8 @@ from swapwise.override import override
 # Sums of costs are off by their last digits: a budget may be exceeded by this share.
 ROUNDING = 1e-9
 
+ALONE = -2  # a group that no element has
+
 
 class Inequalities(NamedTuple):
     """Linear inequalities ``matrix @ x ≤ limit`` whose solutions in zeros and ones are the independent sets.
@@ -187,6 +189,99 @@ class Budgets(Kind):
         rising = np.cumsum(np.sort(self.shares[:, ~chosen], axis=1), axis=1)
         counts = (rising <= self.left(chosen)[:, None]).sum(axis=1)
         return int(counts.min(initial=rising.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Places(Kind):
+    """Each element takes a place in each of its groups, and a group has limited places."""
+
+    groups: IndexArray  #: of each element, one per column, padded with -1
+    capacity: IndexArray  #: of each group, how many of its elements may be chosen
+
+    def room(self, chosen: BoolArray) -> IndexArray:
+        """Return the places that each group has left, and an endless entry for padding to find."""
+        taken = self.groups[chosen]
+        counts = np.bincount(taken[taken >= 0], minlength=len(self.capacity))
+        return np.append(self.capacity - counts, np.iinfo(np.intp).max // 2)
+
+    @override
+    def allows(self, chosen: BoolArray) -> bool:
+        return bool((self.room(chosen) >= 0).all())
+
+    @override
+    def additions(self, chosen: BoolArray) -> BoolArray:
+        return np.logical_and.reduce(self.room(chosen)[self.groups] > 0, axis=1)
+
+    @override
+    def swaps(self, chosen: BoolArray, drops: IndexArray) -> BoolArray:
+        feasible, room = np.ones((len(chosen), len(drops)), dtype=bool), self.room(chosen)
+        taken = np.where(self.groups < 0, ALONE, self.groups)[drops]
+        for groups in self.groups.T:
+            full = np.flatnonzero(room[groups] <= 0)
+            helps = np.logical_or.reduce(groups[full, None, None] == taken, axis=2)
+            feasible[full] &= helps & (self.capacity[groups[full]] > 0)[:, None]
+        return feasible
+
+    @override
+    def fits(self, chosen: BoolArray, moves: MoveList) -> BoolArray:
+        room, feasible = self.room(chosen), np.ones(len(moves), dtype=bool)
+        added, dropped = self.with_padding[moves.added], self.with_padding[moves.dropped]
+        for place in range(added.shape[1]):
+            for groups in added[:, place].T:
+                more = np.count_nonzero(added == groups[:, None, None], axis=(1, 2))
+                less = np.count_nonzero(dropped == groups[:, None, None], axis=(1, 2))
+                feasible &= (groups < 0) | (more - less <= room[np.maximum(groups, NOTHING)])
+        return feasible
+
+    @cached_property
+    def with_padding(self) -> IndexArray:
+        """The groups, and a last row for padding to find: "no element" is in no group at all."""
+        return np.vstack([self.groups, np.full((1, self.groups.shape[1]), ALONE)])
+
+    @override
+    def excludes(self, held: BoolArray, elements: IndexArray, others: IndexArray) -> BoolArray:
+        single = self.room(held) == 1
+        excludes = np.zeros((len(elements), len(others)), dtype=bool)
+        for groups in self.groups[elements].T:
+            own = np.where(single[groups], groups, ALONE)
+            excludes |= np.logical_or.reduce(own[:, None, None] == self.groups[others], axis=2)
+        return excludes
+
+    @override
+    def among(self, elements: IndexArray) -> Places:
+        return replace(self, groups=self.groups[elements])
+
+    @override
+    def rows(self) -> Inequalities:
+        element, column = np.nonzero(self.groups >= 0)
+        entries = np.ones(len(element)), (self.groups[element, column], element)
+        matrix = scipy.sparse.csr_array(entries, shape=(len(self.capacity), len(self.groups)))
+        return Inequalities(matrix, self.capacity.astype(np.float64))
+
+    @override
+    def joined(self, limits: MixedLimits) -> MixedLimits:
+        beside = np.where(self.groups < 0, NOTHING, self.groups + len(limits.capacity))
+        groups = np.hstack([limits.groups, beside]) if len(limits.capacity) else self.groups
+        return limits._replace(groups=groups, capacity=np.append(limits.capacity, self.capacity))
+
+    @override
+    def most(self, chosen: BoolArray) -> int:
+        """Return a bound on how many more can be chosen, exact if no element is in two groups.
+
+        An element uses as many places as it has groups, so the elements with the fewest groups bound how
+        many fit; and in each column of ``groups`` alone no group gets more than its places.
+        """
+        room, groups = self.room(chosen)[:-1], self.groups[self.additions(chosen) & ~chosen]
+        used = np.sort((groups >= 0).sum(axis=1))
+        bounds = [int(np.searchsorted(np.cumsum(used), _places_for(groups, room), side="right"))]
+        for column in groups.T:
+            bounds.append(int((column < 0).sum()) + _places_for(column, room))
+        return min(bounds)
+
+
+def _places_for(groups: IndexArray, room: IndexArray) -> int:
+    wanted = np.bincount(groups[groups >= 0], minlength=len(room))
+    return int(np.minimum(wanted, room).sum())
 
 
 @dataclass(frozen=True, eq=False)
