@@ -25,8 +25,9 @@ from swapwise.constraints.base import (
     names_of,
 )
 from swapwise.constraints.hierarchy import Hierarchy
-from swapwise.constraints.kinds import Inequalities, MixedLimits
+from swapwise.constraints.kinds import Inequalities, Kind, MixedLimits, Places
 from swapwise.constraints.laminar import Laminar
+from swapwise.constraints.limits import Limits
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.minors import Contraction, Minor, Restriction, Truncation
 from swapwise.constraints.packing import PackingSystem
@@ -155,7 +156,8 @@ class Intersection(Constraint):
         self.parts = self._made_of = parts
         self.hereditary = all(part.hereditary for part in parts)
         self._packing = _as_packing(parts)
-        self._merged = self._with_groups_as_one()
+        self._limits, others = _joined(parts, self.forced)
+        self._merged: tuple[Constraint, ...] = (self._limits, *others) if self._limits.kinds else others
         self.p: int | None = None
         self._known_answer = None
         self._has_lower_limits = not all(part.is_complete(self.forced) for part in parts)
@@ -165,15 +167,6 @@ class Intersection(Constraint):
             self.p = self._packing.p
         elif len(self.matroids) == len(parts):
             self.p = len(parts)
-
-    def _with_groups_as_one(self) -> tuple[Constraint, ...]:
-        """Return equivalent constraints, with all limits on groups as one of them."""
-        known = [(part, _groups_of(part, nested=True)) for part in self.parts]
-        groups = [found for _, found in known if found is not None]
-        if not groups:
-            return self.parts
-        others = (part for part, found in known if found is None)
-        return (_joined_groups(groups, self.forced), *others)
 
     @property
     def matroids(self) -> tuple[Matroid, ...]:
@@ -216,7 +209,6 @@ class Intersection(Constraint):
     @override
     def _forcing(self, forced: IndexArray) -> Self:
         other = super()._forcing(forced)
-        other.__dict__.pop("_hierarchy", None)
         other._set_parts(tuple(part.contract(forced) for part in self.parts))
         other._require_complete_set()
         return other
@@ -225,43 +217,38 @@ class Intersection(Constraint):
 
     @override
     def _is_independent(self, support: IndexArray) -> bool:
-        return all(part._is_independent(support) for part in self.parts)
+        return all(part._is_independent(support) for part in self._merged)
 
     @override
     def addable(self, support: IndexArray) -> BoolArray:
-        return np.logical_and.reduce([part.addable(support) for part in self.parts])
+        return np.logical_and.reduce([part.addable(support) for part in self._merged])
 
     @override
     def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
-        others = [part.joinable(held, outside) for part in self.parts if part is not self._hierarchy]
-        if self._hierarchy is None:
-            return np.logical_and.reduce(others)
+        known = [part.joinable(held) for part in self._merged if part is not self._limits]
+        if not self._limits.kinds:
+            return np.logical_and.reduce(known)
         # Elements that the other parts rule out cannot be parents.
-        ruled_out = ~np.logical_and.reduce(others, axis=0) if others else np.zeros(self.n, dtype=bool)
+        ruled_out = np.logical_or.reduce([np.zeros(self.n, dtype=bool), *(~each for each in known)])
         ruled_out[held] = False
-        return self._hierarchy.joinable(held, ruled_out if outside is None else ruled_out | outside)
-
-    @cached_property
-    def _hierarchy(self) -> Hierarchy | None:
-        return next((part for part in self.parts if isinstance(part, Hierarchy)), None)
+        joinable = self._limits.joinable(held, ruled_out if outside is None else ruled_out | outside)
+        return np.logical_and.reduce([joinable, *known])
 
     @override
     def without(self, support: IndexArray, dropped: IndexArray) -> IndexArray:
-        if self._hierarchy is None:
-            return super().without(support, dropped)
-        return self._hierarchy.without(support, dropped)
+        return self._limits.without(support, dropped)
 
     @override
     def droppable(self, support: IndexArray) -> IndexArray:
-        return super().droppable(support) if self._hierarchy is None else self._hierarchy.droppable(support)
+        return self._limits.droppable(support)
 
     @override
     def companions(self, elements: IndexArray) -> IndexArray:
-        return np.unique(elements) if self._hierarchy is None else self._hierarchy.companions(elements)
+        return self._limits.companions(elements)
 
     @override
     def required(self, elements: IndexArray) -> IndexArray:
-        return np.unique(elements) if self._hierarchy is None else self._hierarchy.required(elements)
+        return self._limits.required(elements)
 
     @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
@@ -317,11 +304,7 @@ class Intersection(Constraint):
 
     @override
     def mixed_limits(self) -> MixedLimits | None:
-        joined: MixedLimits | None = None if self._has_lower_limits else MixedLimits.none(self.n)
-        for part in self._merged:
-            own = part.mixed_limits()
-            joined = None if joined is None or own is None else joined.joined_with(own)
-        return joined
+        return self._limits.mixed_limits() if self._merged == (self._limits,) else None
 
     @override
     def max_size(self) -> int:
@@ -510,19 +493,15 @@ class Intersection(Constraint):
 
     @override
     def _substitutes(self, support: IndexArray) -> dict[int, IndexArray]:
-        return {} if self._hierarchy is None else self._hierarchy._substitutes(support)
+        return self._limits._substitutes(support)
 
     @override
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
-        if self._hierarchy is None:
-            return super()._bundles(support, elements)
-        return self._hierarchy._bundles(support, elements)
+        return self._limits._bundles(support, elements)
 
     @override
     def _lacking(self, support: IndexArray, element: int) -> list[IndexArray]:
-        if self._hierarchy is None:
-            return super()._lacking(support, element)
-        return self._hierarchy._lacking(support, element)
+        return self._limits._lacking(support, element)
 
 
 class _LowerLimit(NamedTuple):
@@ -604,6 +583,19 @@ def _as_packing(parts: tuple[Constraint, ...]) -> PackingSystem | None:
     known = [_groups_of(part) for part in parts]
     groups = [found for found in known if found is not None]
     return _joined_groups(groups, parts[0].forced) if len(groups) == len(known) else None
+
+
+def _joined(parts: tuple[Constraint, ...], forced: IndexArray) -> tuple[Limits, tuple[Constraint, ...]]:
+    """Return all parts that are made of known kinds of limits as one, and the others."""
+    kinds, others = list[Kind](), list[Constraint]()
+    for part in parts:
+        if isinstance(part, Limits):
+            kinds += part.kinds
+        elif (groups := _groups_of(part, nested=True)) is not None:
+            kinds.append(Places(groups[0].reshape(part.n, -1), groups[1]))
+        else:
+            others.append(part)
+    return Limits.of(parts[0].n, kinds, forced), tuple(others)
 
 
 def _joined_groups(groups: list[GroupTable], forced: IndexArray) -> PackingSystem:

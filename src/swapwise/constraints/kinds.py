@@ -66,19 +66,6 @@ class MixedLimits(NamedTuple):
         nowhere, same, most = np.full((n, 1), NOTHING), np.zeros(n, dtype=np.intp), np.array([1, n])
         return cls(nowhere, same[:0], same, most[1:], most, np.empty((0, n)), np.empty(0))
 
-    def joined_with(self, other: MixedLimits) -> MixedLimits | None:
-        """Return the limits of both, or None if both have labels: there can be one kind only."""
-        first, second = (self, other) if len(other.room) == 1 else (other, self)
-        if len(second.room) > 1:
-            return None
-        beside = np.where(second.groups < 0, NOTHING, second.groups + len(first.capacity))
-        return first._replace(
-            groups=np.hstack([first.groups, beside]),
-            capacity=np.append(first.capacity, second.capacity),
-            shares=np.vstack([first.shares, second.shares]),
-            budget=np.append(first.budget, second.budget),
-        )
-
 
 class Kind(ABC):
     """Limits of one kind on the elements ``0 .. n-1``; ``chosen`` is a mask of a set that they allow."""

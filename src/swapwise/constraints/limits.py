@@ -26,6 +26,14 @@ class Limits(Constraint):
 
     kinds: tuple[Kind, ...]
 
+    @classmethod
+    def of(cls, n: int, kinds: Iterable[Kind], forced: IndexArray) -> Limits:
+        """Return the sets that limits of some kinds allow together with what is forced in."""
+        limits = object.__new__(Limits)
+        limits._hold(n, *kinds)
+        limits.forced = forced
+        return limits
+
     def _hold(self, n: int, *kinds: Kind) -> None:
         self.n, self.kinds = n, kinds
         self.hereditary = all(kind.hereditary for kind in kinds)

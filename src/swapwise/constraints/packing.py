@@ -175,9 +175,7 @@ class PackingSystem(Limits, IndependenceSystem):
             slots = self._groups[added].reshape(len(added), size * self.p)
             newcomers = (slots[:, :, None] == slots[:, None, :]).sum(axis=2)
             # Sets that are dependent by themselves would find no drop; to leave them out is cheaper.
-            fits = ((newcomers <= places[slots]) | (slots < 0)).all(
-                axis=1
-            )
+            fits = ((newcomers <= places[slots]) | (slots < 0)).all(axis=1)
             added, slots = added[fits], slots[fits]
             excess = newcomers[fits] - chosen.room[slots]
             ways = np.where(excess > 0, chosen.count(slots), 1.0).prod(axis=1)
