@@ -591,8 +591,9 @@ def _joined(parts: tuple[Constraint, ...], forced: IndexArray) -> tuple[Limits, 
     for part in parts:
         if isinstance(part, Limits):
             kinds += part.kinds
-        elif (groups := _groups_of(part, nested=True)) is not None:
-            kinds.append(Places(groups[0].reshape(part.n, -1), groups[1]))
+        elif (known := _groups_of(part, nested=True)) is not None:
+            groups, capacity = known
+            kinds.append(Places(groups if groups.ndim == 2 else groups[:, None], capacity))
         else:
             others.append(part)
     return Limits.of(parts[0].n, kinds, forced), tuple(others)
