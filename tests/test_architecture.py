@@ -4,6 +4,7 @@ import ast
 import doctest
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,15 @@ def test_imports_point_one_way(path):
     used = {part_of(name) for name in imports_of(path) if name.startswith("swapwise.")}
     higher = {name for name in used - {own} if LEVEL[name] >= LEVEL[own]}
     assert not higher, f"{own} imports {higher}"
+
+
+@pytest.mark.parametrize("package", ["swapwise", "swapwise.graphs"])
+def test_type_checkers_see_what_is_imported_lazily(package):
+    body = ast.parse(Path(import_module(package).__file__).read_text()).body
+    (checked,) = (node for node in body if isinstance(node, ast.If) and node.test.id == "TYPE_CHECKING")
+    seen = {alias.name for node in checked.body for alias in node.names}
+    (homes,) = (node for node in ast.walk(ast.Module(body, [])) if isinstance(node, ast.Dict))
+    assert seen == {key.value for key in homes.keys}
 
 
 # Methods of lower layers that hand an answer on to the layer of figures and pages: `certificate.plot()` and

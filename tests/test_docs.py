@@ -53,6 +53,19 @@ def test_the_reference_has_every_public_name_once():
     assert sorted(listed) == sorted(NAMES)
 
 
+def test_completion_shows_the_public_names_and_their_modules():
+    assert dir(swapwise) == sorted([*swapwise.__all__, *PACKAGES])
+    for package in PACKAGES:
+        module = getattr(swapwise, package)
+        assert [name for name in dir(module) if name[0] != "_"] == sorted(module.__all__)
+
+
+@pytest.mark.parametrize("module", [swapwise, *(getattr(swapwise, name) for name in PACKAGES)])
+def test_the_docstrings_of_modules_name_what_is_there(module):
+    for name in re.findall(r"``swapwise\.([\w.]+)``", module.__doc__):
+        operator.attrgetter(name)(swapwise)
+
+
 def test_the_reference_names_the_constants_of_the_paper():
     named = re.findall(r"``sw\.paper\.(\w+)``", (DOCS / "api.rst").read_text())
     constants = [name for name in swapwise.paper.__all__ if name.isupper()]
@@ -171,6 +184,17 @@ def test_the_pages_name_nothing_that_is_not_there():
     named = {name for page in pages for name in re.findall(r"\bsw\.(\w+(?:\.\w+)?)", page.read_text())}
     for name in named:
         operator.attrgetter(name)(swapwise)
+
+
+def test_the_pages_name_the_module_of_what_is_in_one():
+    at_home = {
+        name for package in ("theory", "graphs", "extending") for name in getattr(swapwise, package).__all__
+    }
+    bare = rf"(?<![\w.\"'])({'|'.join(sorted(at_home))})(?![\w=])"
+    for page in (ROOT / "README.md", *DOCS.glob("*.md")):
+        prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+        found = [name for code in re.findall(r"`([^`\n]+)`", prose) for name in re.findall(bare, code)]
+        assert not found, page.name
 
 
 # How to contribute.

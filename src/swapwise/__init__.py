@@ -1,7 +1,16 @@
-"""Choose variables under structure, fast, with a proof of how good the choice is."""
+"""Choose variables under structure, fast, with a proof of how good the choice is.
+
+Start with ``help(swapwise.maximize)``, or with an estimator: ``help(swapwise.SparseRegressor)``. Beside them:
+
+- ``swapwise.methods``: the methods around the paper, as objects with options;
+- ``swapwise.theory``: constants of objectives, localizability, the table of guarantees;
+- ``swapwise.graphs``: bootstrap, case dropping and comparison of graphs, centralities, pseudo-likelihoods;
+- ``swapwise.extending``: states, moves and records, for classes of your own;
+- ``swapwise.paper``: the experiments of the paper.
+"""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swapwise.certify.certificate import Certificate
 from swapwise.certify.certify import certify, exact
@@ -40,6 +49,26 @@ from swapwise.search.rules import NonOblivious, Oblivious, SemiOblivious
 from swapwise.theory.guarantees import guarantee
 from swapwise.theory.statement import Guarantee
 
+if TYPE_CHECKING:
+    from swapwise import extending as extending
+    from swapwise import graphs as graphs
+    from swapwise import paper as paper
+    from swapwise.app.report.plots import plot_history, plot_path, plot_proof, plot_support
+    from swapwise.estimators.classifier import SparseClassifier
+    from swapwise.estimators.classifier_cv import SparseClassifierCV
+    from swapwise.estimators.glm import SparseGLMRegressor
+    from swapwise.estimators.glm_cv import SparseGLMRegressorCV
+    from swapwise.estimators.regressor import SparseRegressor
+    from swapwise.estimators.regressor_cv import SparseRegressorCV
+    from swapwise.estimators.selector import SparseSelector
+    from swapwise.graphs.estimators.gaussian import GaussianGraph
+    from swapwise.graphs.estimators.gaussian_cv import GaussianGraphCV
+    from swapwise.graphs.estimators.ising import IsingGraph
+    from swapwise.graphs.estimators.ising_cv import IsingGraphCV
+    from swapwise.graphs.estimators.mixed import MixedGraph
+    from swapwise.graphs.estimators.mixed_cv import MixedGraphCV
+    from swapwise.graphs.pictures.plots import plot_graph
+
 # What rests on scikit-learn or matplotlib is imported when it is first used: both are slow to load.
 _find = lazily(
     __name__,
@@ -76,7 +105,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "extending", "graphs", "paper", "theory"])
 
 
 __all__ = [

@@ -1,4 +1,9 @@
-"""States, moves and records, for objectives, constraints and methods of your own."""
+"""States, moves and records, for objectives, constraints and methods of your own.
+
+Classes to inherit from are at the top: ``swapwise.SetFunction``, ``swapwise.SparseObjective``,
+``swapwise.Constraint``, ``swapwise.IndependenceSystem``, ``swapwise.Matroid`` and the rules, such as
+``swapwise.Oblivious``.
+"""
 
 from swapwise.certify.history import ProofEvent
 from swapwise.constraints.base import MaxWeight

@@ -74,7 +74,7 @@ class BoundedLeastSquares(sw.SparseObjective):
     def upper_bound(self, support=None, clock=None):
         if support is None:
             return 1.0
-        return fit_bound(self, support, clock, dependencies=self.dependencies)
+        return fit_bound(self, support, clock)
 
     def value_at(self, coef):
         return self.free.value_at(coef)

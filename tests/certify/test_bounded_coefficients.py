@@ -178,7 +178,7 @@ def test_fits_within_bounds_are_known_to_be_best(random):
     f = some_objective(random, 7)
     support = np.sort(random.permutation(7)[: random.integers(1, 6)])
     value = f(support)
-    assert value <= fit_bound(f, support, dependencies=f.dependencies) <= value + 1e-8
+    assert value <= fit_bound(f, support) <= value + 1e-8
     if f.ridge > 0.5:
         assert value - 1e-9 <= lbfgs_bound(f, support, Clock()) <= value + 1e-5
 

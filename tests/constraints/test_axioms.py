@@ -57,6 +57,14 @@ def some_sets(random, n):
 RULES = [affordable, of_one_group, part_of_some, some_sets, lambda random, n: any_matroid(random, n).allows]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def time_to_verify():
+    """Let numbers of questions end verifications, and not a busy machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(axioms, "SECONDS", 60.0)
+        yield
+
+
 @settings(max_examples=300)
 @given(random=randoms, rule=st.sampled_from(RULES))
 def test_up_to_twelve_elements_exactly_the_matroids_pass(random, rule):

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import swapwise as sw
-from swapwise.estimators.criteria import chosen_row
+from swapwise.estimators.criteria import chosen_place
 
 PLAIN = {
     sw.SparseRegressorCV: sw.SparseRegressor,
@@ -138,11 +138,11 @@ def test_a_perfect_fit_needs_no_more_features():
 
 
 def test_one_standard_error_rule():
-    path = pd.DataFrame({"cv_mean": [5.0, 3.05, 3.2, 2.9, 2.8, 2.8], "cv_se": [9, 9, 9, 9, 0.3, 0.0]})
-    assert chosen_row(path, "cv", one_standard_error=False) == 4
-    assert chosen_row(path, "cv", one_standard_error=True) == 1
-    assert chosen_row(path.assign(cv_se=np.nan), "cv", one_standard_error=True) == 4
-    assert chosen_row(path.assign(cv_se=0.0), "cv", one_standard_error=True) == 4
+    losses, errors = np.array([5.0, 3.05, 3.2, 2.9, 2.8, 2.8]), np.array([9, 9, 9, 9, 0.3, 0.0])
+    assert chosen_place(losses, errors, one_standard_error=False) == 4
+    assert chosen_place(losses, errors, one_standard_error=True) == 1
+    assert chosen_place(losses, np.full(6, np.nan), one_standard_error=True) == 4
+    assert chosen_place(losses, np.zeros(6), one_standard_error=True) == 4
     X, y = problem(sw.SparseRegressorCV, n_samples=60, seed=3)
     best, small = (sw.SparseRegressorCV(one_standard_error=rule).fit(X, y) for rule in (False, True))
     row = best.path_["cv_mean"].idxmin()

@@ -3,8 +3,10 @@
 import inspect
 import pydoc
 import re
+from typing import get_type_hints
 
 import pytest
+from dask.base import tokenize
 from sklearn.base import clone
 
 import swapwise as sw
@@ -64,6 +66,22 @@ def test_names_and_defaults(kind):
     assert clone(kind()).get_params() == PARAMETERS[kind]
     signature = inspect.signature(kind).parameters
     assert {name: found.default for name, found in signature.items()} == PARAMETERS[kind]
+    assert [*signature] == [*described("Parameters", kind)]
+
+
+@each_estimator
+def test_types_are_known_at_run_time(kind):
+    assert get_type_hints(kind.__init__).keys() == {*PARAMETERS[kind], "return"}
+
+
+def test_dask_tells_models_apart_by_all_that_they_hold():
+    class Noted(sw.SparseRegressor):
+        note = ""
+
+    one, other = Noted(2), Noted(2)
+    assert tokenize(one) == tokenize(other)
+    other.note = "another"
+    assert tokenize(one) != tokenize(other)
 
 
 @each_estimator

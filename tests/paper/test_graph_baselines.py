@@ -37,13 +37,13 @@ from swapwise.paper.graph_baselines.nodes import (
     gradients_of,
     logistic_values,
     margins_of,
-    onto_l1_ball,
     soft_threshold,
     solve_nodes,
 )
 from swapwise.paper.graph_baselines.nodewise import ebic
 from swapwise.paper.graph_baselines.procedure import true_width
 from swapwise.paper.instances import pairs
+from swapwise.paper.methods.clash import onto_l1_ball
 from swapwise.paper.procedures import FIGURES
 from swapwise.paper.settings import REGRESSION_200, IsingSetting
 
@@ -189,7 +189,7 @@ class TestNodes:
     @settings(max_examples=100, deadline=None)
     @given(arrays(float, (2, 4), elements=st.floats(-3, 3)), st.floats(0, 4))
     def test_projection_onto_the_ball(self, points, radius):
-        projected = onto_l1_ball(radius)(points, np.ones(2))
+        projected = onto_l1_ball(points, radius, axis=1)
         assert (np.abs(projected).sum(axis=1) <= radius + 1e-12).all()
         for corner in [*radius * np.eye(4), *-radius * np.eye(4)]:  # of the ball: no one is nearer
             assert (((points - projected) * (corner - projected)).sum(axis=1) <= 1e-9).all()

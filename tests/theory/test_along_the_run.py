@@ -255,6 +255,20 @@ def test_an_unknown_method_has_the_guarantee_of_its_answer():
     assert "of my own" in repr(stated.others[-1])
 
 
+def test_a_bound_is_not_trivial_where_the_value_of_all_elements_is_unknown(monkeypatch):
+    """Of many elements it is not computed, and an objective of one's own has no other bound on it."""
+    monkeypatch.setattr("swapwise.theory.along_the_run.WHOLE_UP_TO", 2)
+    rng = np.random.default_rng(0)
+    A, c = rng.standard_normal((20, 6)), rng.standard_normal(6)
+    H = A.T @ A / 20 + 0.3 * np.eye(6)
+    m, *_, M = np.linalg.eigvalsh(H)
+    f = sw.CustomObjective(lambda w: (c @ w - w @ H @ w / 2, c - H @ w), 6, strong_concavity=m, smoothness=M)
+    stated = sw.maximize(f, sw.Uniform(6, 2)).guarantee
+    assert stated.ratio == pytest.approx(0.747, abs=1e-3)
+    assert not stated.trivial
+    assert stated.beyond_trivial is stated
+
+
 def test_a_function_of_which_nothing_is_known_is_guaranteed_nothing():
     assert sw.maximize(sw.CustomSetFunction(len, n=3), sw.Uniform(3, 2)).guarantee is None
     zero = sw.maximize(sw.Linear([0.0, 0.0]), sw.Uniform(2, 1)).guarantee

@@ -186,7 +186,7 @@ ALL_METHODS = ["oblivious", "greedy", "random-residual-greedy", "modular", "rand
             "oblivious",
             SUBMODULAR,
             {"epsilon": 0.5},
-            "at least 0.4 of the optimum (Theorem 23 of Fujii 2020: α/(β₁ + β₂ + ε))",
+            "at least 0.4 of the optimum (after Theorem 23 of Fujii 2020: α/(β₁ + β₂ + ε))",
         ),
         (
             "modular",
@@ -266,6 +266,27 @@ def test_less_than_the_optimum_does_not_read_as_the_optimum():
     assert repr(sw.Guarantee(1.0, "along the run", "1")).startswith("the optimum")
 
 
+def test_only_a_guarantee_of_nothing_has_a_reason():
+    stated = [
+        guarantee("oblivious", sw.Uniform(5, 2), constants(m=m), **options)
+        for m in (0.0, 0.5)
+        for options in ({}, {"T": 0}, {"T": 2}, {"epsilon": 0.1})
+    ]
+    run = sw.maximize(sw.Coverage([{1, 2}, {2, 3}, {4}]), sw.Uniform(3, 2), "greedy").guarantee
+    for each in (*stated, run, *run.others):
+        assert each.vacuous == (each.reason != "")
+    assert any(each.vacuous for each in stated)
+    assert any(not each.vacuous for each in stated)
+
+
+def test_an_objective_in_place_of_its_constants_is_told_what_they_are():
+    f = sw.Coverage([{1, 2}, {2, 3}, {4}])
+    with pytest.raises(TypeError, match=r"theory\.Localizability\(1, 1, 1\) of a submodular one") as caught:
+        guarantee("oblivious", sw.Uniform(3, 2), f)
+    assert repr(f) in str(caught.value)
+    assert guarantee("oblivious", sw.Uniform(3, 2), sw.theory.Localizability(1, 1, 1)).ratio == 0.5
+
+
 @pytest.mark.parametrize("name", ["greedy", "modular", "random-residual-greedy"])
 def test_flat_objectives_guarantee_nothing(name):
     assert "a ridge makes it positive" in repr(guarantee(name, sw.Uniform(5, 2), constants(m=0.0)))
@@ -279,7 +300,7 @@ def test_larger_exchanges_are_worth_more_under_systems_only():
         "(Theorem 14 of Fujii 2020: m²/((p − 1 + 1/q) M²))"
     )
     assert guarantee("oblivious", matching, known).theorem == "Theorem 12 of Fujii 2020"
-    assert guarantee("oblivious", matching, known, epsilon=0.1).theorem == "Remark 24 of Fujii 2020"
+    assert guarantee("oblivious", matching, known, epsilon=0.1).theorem == "after Remark 24 of Fujii 2020"
     alone = sw.Intersection(sw.Partition(list("aabbcc"), 1))
     assert guarantee("oblivious", alone, known, q=4).ratio == 0.25
 

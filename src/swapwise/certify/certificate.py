@@ -12,13 +12,10 @@ import numpy as np
 from swapwise.certify.history import ProofEvent
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.search.result import Status
+from swapwise.theory.bounds import is_trivial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# A bound is trivial, too, if it closes less than this share of the distance to the value of all elements: the
-# ratio would rise by a quarter of a percentage point at most (r (1 − r) / 100 for a ratio of r).
-_WORTH = 0.01
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -131,7 +128,7 @@ class Certificate:
         answer with no other set. An answer as good as all elements together is optimal, and then this is
         False.
         """
-        return not self.optimal and says_no_more(self.value, self.upper_bound, self.bounds.get("all", np.inf))
+        return not self.optimal and is_trivial(self.value, self.upper_bound, self.bounds.get("all", np.inf))
 
     @property
     def verdict(self) -> str:
@@ -203,10 +200,6 @@ def relative_gap(value: float, upper_bound: float, ceiling: float, resolution: f
         return 1.0
     more = upper_bound - value
     return more / max(more, min(upper_bound, ceiling - value))
-
-
-def says_no_more(value: float, upper_bound: float, of_all: float) -> bool:
-    return not upper_bound - value < (1.0 - _WORTH) * (of_all - value)
 
 
 def distinct_digits(value: float, upper_bound: float) -> tuple[str, str]:

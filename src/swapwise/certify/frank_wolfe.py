@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from swapwise.certify.relaxation import Relaxation, by_element, by_row, in_rows, used_rows
+from swapwise.certify.relaxation import Relaxation, by_row, in_rows, used_rows
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.region import Region
-from swapwise.objectives.base import SparseObjective, embed, rows_of
+from swapwise.objectives.base import SparseObjective, by_element, embed, rows_of
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.conjugates import along_rows, room
 from swapwise.override import override

@@ -12,7 +12,6 @@ from swapwise.certify.working_set import WorkingSet, curvature_lengths
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.objectives.base import SparseObjective, rows_of
-from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.least_squares.objective import is_by_column
 from swapwise.objectives.quadratic import Quadratic
 from swapwise.theory.diagonal import proportional_diagonal
@@ -62,15 +61,16 @@ class RestrictedProblem:
         H, slope = objective.hessian_at(nothing, kept), objective.gradient_at(nothing)[rows]
         # In units in which all elements have the same curvature, the fewest steps are needed.
         scale = curvature_lengths(np.diag(H), owner)[owner]
+        bounds = None if objective.bounds is None else objective.bounds.restricted(rows)
         products = Quadratic(
             H / np.outer(scale, scale),
             slope / scale.reshape(-1, *(1,) * (slope.ndim - 1)),
             objective.scale,
             objective.copies()[kept] if is_by_column(objective) else None,
             None if objective.groups is None else objective.groups.restricted(kept),
-            _scaled_bounds(objective, rows, scale),
+            None if bounds is None else bounds.scaled(scale),
         )
-        diagonal = shift_of(products, partial(_dependencies, objective, kept), clock)
+        diagonal = shift_of(products, partial(objective.dependencies, kept), clock)
         ties = None
         if is_by_column(objective) and not diagonal.all():
             ties = Ties.of(objective, kept, scale)
@@ -102,22 +102,9 @@ class RestrictedProblem:
         return everywhere
 
 
-def _scaled_bounds(
-    objective: SparseObjective, rows: IndexArray, scale: FloatArray
-) -> CoefficientBounds | None:
-    known = None if objective.bounds is None else objective.bounds.restricted(rows)
-    return None if known is None else known.scaled(scale)
-
-
 def shift_of(objective: Quadratic, dependencies: partial[int | None], clock: Clock) -> FloatArray:
     by_row = proportional_diagonal(objective.H, dependencies, clock)
     if objective.groups is None:
         return by_row
     least: FloatArray = np.minimum.reduceat(by_row[objective.groups.rows], objective.groups.begin[:-1])
     return least
-
-
-def _dependencies(objective: SparseObjective, elements: IndexArray, least: float) -> int | None:
-    """Return the number of linear dependencies among elements; None if that is not certain."""
-    count = getattr(objective, "dependencies", None)
-    return None if count is None else count(elements, least)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from swapwise.certify.branching import BranchAndBound
-from swapwise.certify.certificate import Certificate, relative_gap, says_no_more
+from swapwise.certify.certificate import Certificate, relative_gap
 from swapwise.certify.history import ProofEvent, ProofHistory
 from swapwise.certify.nodes import Node, SetNode
 from swapwise.certify.root import root_node
@@ -20,7 +20,13 @@ from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.progress import ProofState
 from swapwise.search.result import Event, Status
-from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all, tangent_at
+from swapwise.theory.bounds import (
+    bound_from_concavity,
+    bound_from_gains,
+    bound_of_all,
+    is_trivial,
+    tangent_at,
+)
 from swapwise.theory.constants import restricted_constants
 
 # The share of the time left that each of the simple bounds may take, which are seldom the best ones
@@ -182,7 +188,7 @@ class Prover:
         proves more in no time.
         """
         bound, of_all = min(self.bounds.values(), default=np.inf), self.bounds.get("all", np.inf)
-        return self.gap <= gap and (self.gap == 0.0 or not says_no_more(self.tree.value, bound, of_all))
+        return self.gap <= gap and (self.gap == 0.0 or not is_trivial(self.tree.value, bound, of_all))
 
     def _collect(self) -> None:
         if self.root is not None and self.root.own_bound is not None:

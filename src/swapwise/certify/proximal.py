@@ -12,11 +12,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from swapwise.certify.relaxation import Relaxation, by_element, used_rows
+from swapwise.certify.relaxation import Relaxation, used_rows
 from swapwise.certify.working_set import WorkingSet
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.region import Region
-from swapwise.objectives.base import SparseObjective, rows_of
+from swapwise.objectives.base import SparseObjective, by_element, rows_of
 from swapwise.override import override
 
 # Up to ALL_UP_TO elements are all in the working set. Larger problems begin with about FIRST_ELEMENTS.

@@ -26,7 +26,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
-from swapwise.objectives.base import SparseObjective, rows_of
+from swapwise.objectives.base import SparseObjective, by_element, rows_of
 from swapwise.objectives.conjugates import conjugate
 from swapwise.theory.bounds import cancellation
 
@@ -129,10 +129,6 @@ def by_row(objective: SparseObjective, values: FloatArray, coef: FloatArray) -> 
     rows = np.empty(objective.groups.n_rows)
     rows[objective.groups.rows] = np.repeat(values, np.diff(objective.groups.begin))
     return rows.reshape(-1, *(1,) * (coef.ndim - 1))
-
-
-def by_element(objective: SparseObjective, values: FloatArray) -> FloatArray:
-    return values if objective.groups is None else objective.groups.sums(values)
 
 
 def used_rows(objective: SparseObjective, elements: IndexArray) -> tuple[IndexArray, IndexArray]:

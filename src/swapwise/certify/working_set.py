@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from swapwise.certify.relaxation import by_element, in_rows, used_rows
+from swapwise.certify.relaxation import in_rows, used_rows
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.kernels import perspective
-from swapwise.objectives.base import SampleCurvature, SparseObjective
+from swapwise.objectives.base import SampleCurvature, SparseObjective, by_element
 from swapwise.objectives.quadratic import Quadratic
 
 # A working set that would have more elements than this is reduced to those with coefficients.

@@ -25,14 +25,14 @@ Marker = Literal[
 ]
 Dash = Literal["solid", "dash", "dot", "dashdot"]
 
-#: Seen on white and on black: all have a contrast of 3 to either, and are told apart by the colour-blind.
+#: These have a contrast of 3 to white and to black, and differ for the colour-blind.
 GREY = "#808890"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#A67C00", "#9A6FD0")
 
 #: Colours are not all that tells curves apart.
 MARKERS: tuple[Marker, ...] = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 
-#: What was found, and what is proven of it.
+#: The colours of found values, and of proven bounds.
 FOUND, PROVEN = COLOURS[0], COLOURS[1]
 
 
@@ -46,7 +46,7 @@ class Axis:
     #: Whether ticks are at whole numbers only
     integers: bool = False
     limits: tuple[float, float] | None = None
-    #: What is written at some places, instead of numbers
+    #: Labels of some places, instead of numbers
     ticks: Mapping[float, str] | None = None
     #: Which of the ticks are headings of those that follow
     headings: tuple[float, ...] = ()
@@ -164,7 +164,7 @@ class Chart:
         return list(dict.fromkeys(name for name in named if name))
 
 
-def names_axis(names: Sequence[str], quantity: str = "", headings: Sequence[float] = ()) -> Axis:
+def names_axis(names: Sequence[str], headings: Sequence[float] = ()) -> Axis:
     """Return an axis of names, the first at the top."""
     ticks = {float(place): name for place, name in enumerate(names)}
-    return Axis(quantity, ticks=ticks, limits=(len(names) - 0.4, -0.6), headings=tuple(headings))
+    return Axis("", ticks=ticks, limits=(len(names) - 0.4, -0.6), headings=tuple(headings))

@@ -1,4 +1,4 @@
-"""Charts drawn by matplotlib, into axes that are given."""
+"""Axes of matplotlib, and charts drawn into them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swapwise.charts.chart import Axis, Band, Bars, Chart, Curve, Dash, Interval
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: What matplotlib calls markers and dashes.
+#: The names of markers and dashes in matplotlib.
 MARKERS: dict[Marker, str] = {
     "circle": "o",
     "square": "s",
@@ -28,6 +28,32 @@ DASHES: dict[Dash, Any] = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-
 
 # Points of a figure per pixel of a page.
 _POINTS = 0.6
+
+
+def axes_or_new(ax: Axes | None, width: float = 6.4, height: float = 4.0) -> Axes:
+    from matplotlib.axes import Axes
+
+    if ax is None:
+        import matplotlib.pyplot as plt  # so that plt.show() and notebooks know the figure
+
+        return plt.subplots(figsize=(width, height), layout="constrained")[1]
+    if not isinstance(ax, Axes):
+        raise TypeError(f"ax must be matplotlib axes, got {ax!r}")
+    return ax
+
+
+def drawn_model(model: Any) -> Any:
+    """Return the estimator to draw: the last step of a pipeline, that of a selector, or the argument itself.
+
+    An estimator that is not fitted raises scikit-learn's ``NotFittedError``.
+    """
+    steps = getattr(model, "steps", None)
+    last = steps[-1][1] if isinstance(steps, list) else model
+    if hasattr(last, "fit"):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(last)
+    return getattr(last, "estimator_", last)
 
 
 def draw(chart: Chart, axes: Axes) -> Axes:

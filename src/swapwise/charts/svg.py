@@ -114,12 +114,10 @@ def _axes(chart: Chart, across: Scale, upwards: Scale) -> str:
 
 def _row_name(text: str, at: str, is_heading: bool) -> str:
     lines = text.split("\n")
-    first = 4 - (len(lines) - 1) * _LINE / 2
+    shifts = [4 - (len(lines) - 1) * _LINE / 2, *[_LINE] * (len(lines) - 1)]
     inner = "".join(
-        f'<tspan x="-{_APART}" dy="{first:g}">{escape(line)}</tspan>'
-        if not number
-        else f'<tspan x="-{_APART}" dy="{_LINE}">{escape(line)}</tspan>'
-        for number, line in enumerate(lines)
+        f'<tspan x="-{_APART}" dy="{shift:g}">{escape(line)}</tspan>'
+        for shift, line in zip(shifts, lines, strict=True)
     )
     bold = ' class="heading"' if is_heading else ""
     return f'<text y="{at}" text-anchor="end"{bold}>{inner}</text>'

@@ -183,7 +183,7 @@ class ColumnCache:
 
     def __init__(self, whole: CountedMatrix) -> None:
         assert isinstance(whole.stored, ChunkedMatrix)
-        self._whole, self._n = whole, whole.n_features
+        self._whole, self._n = whole, whole.stored.n_features
         self._parts = [_Part(np.arange(self._n), whole.stored)]
         self._lock = Lock()  # searches of one objective may run side by side
 
@@ -196,7 +196,7 @@ class ColumnCache:
         """
         with self._lock:
             part = self._smallest_part(elements)
-        self._whole.count_share(len(part.elements) / self._n)
+        self._whole.count(len(part.elements) / self._n)
         return part.matrix.reduce(reduction(part.elements), *rows)
 
     def _smallest_part(self, elements: IndexArray) -> _Part:
@@ -204,7 +204,7 @@ class ColumnCache:
             self._parts.pop()
         last = self._parts[-1]
         if ONE_IN * len(elements) <= len(last.elements):
-            self._whole.count_share(len(last.elements) / self._n)
+            self._whole.count(len(last.elements) / self._n)
             places = np.searchsorted(last.elements, elements)
             self._parts.append(_Part(elements, last.matrix.restricted(places)))
         return self._parts[-1]

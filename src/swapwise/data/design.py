@@ -124,7 +124,7 @@ class Design(Columns):
         self._settle()
         self._products = self._no_products()
         if not matrix.in_memory:
-            require_scale(self.sizes, "column {} of X", self.matrix.largest_entries)
+            require_scale(self.sizes, "column {} of X", self._largest_stored)
         if self.sequential:
             self._begin_reading()
             if self._target is not None:
@@ -166,8 +166,8 @@ class Design(Columns):
     def _look(self) -> Moments:
         """Return moments of the columns as stored; products with the target come from the same pass."""
         if not self.sequential or self._target is None:
-            return self.matrix.moments(self._weight)
-        moments, self._first_products = self.matrix.first_look(self._weight, self._stored_target())
+            return self.matrix.read().moments(self._weight)
+        moments, self._first_products = self.matrix.read().first_look(self._weight, self._stored_target())
         return moments
 
     def _stored_target(self) -> FloatArray:
@@ -186,9 +186,9 @@ class Design(Columns):
             #: The root mean square of every column as it is stored
             self.sizes = np.sqrt(spread / total + mean**2)
             if not np.isfinite(self.sizes.max()):
-                self.matrix.require_finite()
+                self.matrix.stored.require_finite()
             if self.is_float32 and not is_moderate(self.sizes, FLOAT32_SIZES).all():
-                self.matrix.replace(self.matrix.stored.in_double())
+                self.matrix.stored = self.matrix.stored.in_double()
                 self.is_float32 = False
             extreme, exponent = self._rescale_extreme(mean, spread)
             #: The weighted standard deviation of every column as it is stored
@@ -207,11 +207,11 @@ class Design(Columns):
         :meth:`__init__` refuses such columns.
         """
         exponent = np.zeros(self.n_features, dtype=int)
-        if not self.matrix.in_memory or (self.sizes.min() > SMALLEST and self.sizes.max() < LARGEST):
+        if not self.matrix.stored.in_memory or (self.sizes.min() > SMALLEST and self.sizes.max() < LARGEST):
             return np.empty(0, dtype=np.intp), exponent
         is_extreme, vanished = ~is_moderate(self.sizes, (SMALLEST, LARGEST)), np.flatnonzero(self.sizes == 0)
         if len(vanished):
-            is_extreme[vanished] = self.matrix.largest_entries(vanished) > 0
+            is_extreme[vanished] = self._largest_stored(vanished) > 0
         extreme = np.flatnonzero(is_extreme)
         if len(extreme):
             columns = self.matrix.stored.columns(extreme)
@@ -219,6 +219,9 @@ class Design(Columns):
             rescaled = DenseMatrix(np.ldexp(columns, -exponent[extreme, None]).T)
             mean[extreme], spread[extreme] = rescaled.moments(self._weight)
         return extreme, exponent
+
+    def _largest_stored(self, elements: IndexArray) -> FloatArray:
+        return self.matrix.read(len(elements)).largest_entries(elements)
 
     def _keep_apart(
         self, extreme: IndexArray, exponent: NDArray[np.int_], mean: FloatArray, step: FloatArray
@@ -255,7 +258,7 @@ class Design(Columns):
         if len(far) and not self.origin.any():
             assert isinstance(stored, ChunkedMatrix)
             self.origin[far] = self.shift[far]
-            self.matrix.replace(stored.shifted(self.origin))
+            self.matrix.stored = stored.shifted(self.origin)
             self._settle()
 
     def _take_means_off(self, columns: FloatArray) -> None:
@@ -307,7 +310,7 @@ class Design(Columns):
 
     @override
     def columns(self, elements: IndexArray) -> FloatArray:
-        return self._read(elements, self.matrix)
+        return self._read(elements, self.matrix.read(len(elements)))
 
     def _read(self, elements: IndexArray, matrix: Matrix) -> FloatArray:
         columns = matrix.columns(elements)
@@ -350,10 +353,9 @@ class Design(Columns):
         kept = self.kept_columns(used) if self.sequential else None
         if kept is not None:
             return coef[used] @ kept
-        self.matrix.count(len(used))
         plain = coef * self.factor
         plain[self._kept] = 0.0
-        fit = self.matrix.stored.combine(plain) - plain @ self.shift
+        fit = self.matrix.read(len(used)).combine(plain) - plain @ self.shift
         fit = fit if self.row_scale is None else fit * self.row_scale
         return fit + coef[self._kept] @ self._kept_columns if len(self._kept) else fit
 
@@ -361,7 +363,8 @@ class Design(Columns):
     def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
         plain = self._without_root(vectors)
         with np.errstate(over="ignore", invalid="ignore"):  # extreme columns are kept apart
-            products = self.matrix.exact_products(plain) if exact else self.matrix.products(plain)
+            stored = self.matrix.read()
+            products = stored.exact_products(plain) if exact else stored.products(plain)
             dots = self._to_columns(products, plain.sum(axis=1))
         if len(self._kept):
             dots[:, self._kept] = vectors @ self._kept_columns.T
@@ -380,7 +383,7 @@ class Design(Columns):
     def largest_entries(self) -> FloatArray:
         if self.row_scale is not None:
             return super().largest_entries
-        lowest, highest = self.matrix.extremes()
+        lowest, highest = self.matrix.read().extremes()
         largest = np.maximum(highest - self.shift, self.shift - lowest) * self.factor
         largest[self._kept] = np.abs(self._kept_columns).max(axis=1, initial=0.0)
         return largest
@@ -389,7 +392,7 @@ class Design(Columns):
     def weighted_squares(self, weight: FloatArray) -> FloatArray:
         plain = weight if self.row_scale is None else weight * self.row_scale**2
         with np.errstate(over="ignore", invalid="ignore"):
-            squares = self.matrix.weighted_squares(plain, self.shift) * self.factor**2
+            squares = self.matrix.read().weighted_squares(plain, self.shift) * self.factor**2
         squares[self._kept] = (self._kept_columns**2) @ weight
         return squares
 
@@ -416,7 +419,7 @@ class Design(Columns):
             columns = self._read(elements, self.matrix.stored)
             return self.dots(self._weighted(columns) if weight is None else columns * weight)
         roots = self._roots() if weight is None else (self._without_root(np.sqrt(weight)),)
-        products, sums = self.matrix.reduce(ColumnProducts(self.scaled(elements)), *roots)
+        products, sums = self.matrix.read().reduce(ColumnProducts(self.scaled(elements)), *roots)
         return self._to_columns(products, sums)
 
     @override
@@ -430,19 +433,19 @@ class Design(Columns):
         farthest = CENTRED if exact else OFF_CENTRE
         if self._loses_digits(first, farthest) or self._loses_digits(second, farthest):
             return self._gram_of_columns(first, second)
-        gram = self.matrix.gram(first, second, self._weight)
+        gram = self.matrix.read(len(first) + len(second)).gram(first, second, self._weight)
         return self._to_gram(gram, first, second)
 
     def _gram_of_columns(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        self.matrix.count(len(first) + len(second))
-        left = self._read(first, self.matrix.stored)
+        stored = self.matrix.read(len(first) + len(second))
+        left = self._read(first, stored)
         if first is second:
             return self._weighted(left) @ left.T
         left, gram = self._weighted(left), np.empty((len(first), len(second)))
         step = max(1, ENTRIES_AT_ONCE // self.n_samples)
         for begin in range(0, len(second), step):
             part = slice(begin, begin + step)
-            gram[:, part] = left @ self._read(second[part], self.matrix.stored).T
+            gram[:, part] = left @ self._read(second[part], stored).T
         return gram
 
     def _gram_of_some(self, first: IndexArray, second: IndexArray) -> FloatArray:
@@ -498,7 +501,7 @@ class Design(Columns):
         if len(self._kept) or self.offsets.max(initial=0.0) > CENTRED:
             every = np.arange(self.n_features)
             return self._gram_of_columns(every, every)
-        return self._to_gram(self.matrix.gram_of_all(self._weight), slice(None), slice(None))
+        return self._to_gram(self.matrix.read().gram_of_all(self._weight), slice(None), slice(None))
 
     def _loses_digits(self, elements: IndexArray, farthest: float) -> bool:
         """Return whether inner products should come from the columns, not from the stored numbers."""
@@ -511,7 +514,7 @@ class Design(Columns):
         is_small = self.n_samples * self.n_features <= COPIED_ENTRIES and not len(self._kept)
         if not isinstance(stored, DenseMatrix) or not is_small or self.leaves_weights_out:
             return None
-        self.matrix.count(self.n_features)
+        self.matrix.count(1.0)
         rows = np.empty(0) if self.row_scale is None else self.row_scale
         return stored.unit_columns(self.shift, self.factor * factors, rows)
 
@@ -559,7 +562,7 @@ class Design(Columns):
 
     def _read_triangle(self, elements: IndexArray) -> FloatArray:
         target, columns = self._rooted(self.target), self.scaled(elements)
-        triangle: FloatArray = self.matrix.reduce(Triangle(columns), target, *self._roots())
+        triangle: FloatArray = self.matrix.read().reduce(Triangle(columns), target, *self._roots())
         return triangle
 
     def _view_of_products(self, elements: IndexArray) -> tuple[FloatArray, FloatArray] | None:
@@ -602,7 +605,7 @@ class Design(Columns):
         return Scaled(places, self.shift[elements], self.factor[elements])
 
     def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
-        return self.matrix.reduce(reduction, *rows)
+        return self.matrix.read().reduce(reduction, *rows)
 
     def reduce_some(
         self, elements: IndexArray, reduction: Callable[[IndexArray], Reduction], *rows: NDArray[Any]

@@ -35,11 +35,6 @@ class MappedFile:
     def __init__(self, array: np.memmap[Any, Any]) -> None:
         self.array: Any = array
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self.array.shape
-        return shape
-
     def let_go(self) -> None:
         """Release the memory of pages that were read.
 
@@ -74,7 +69,7 @@ class MappedFile:
 class ArrayChunks(Chunks):
     def __init__(self, array: Any, rows_at_once: int) -> None:
         self._held, self._step = array, rows_at_once
-        self.n_samples, self.n_features = array.shape
+        self.n_samples, self.n_features = self.array.shape
         self.stored_as_float32 = self.array.dtype == np.float32
 
     @property
@@ -113,7 +108,8 @@ class FileChunks(ArrayChunks):
     """A memory-mapped file, stored by rows: no more than a chunk of it is resident at a time."""
 
     def __init__(self, file: MappedFile) -> None:
-        super().__init__(file, max(1, CHUNK_BYTES // (8 * file.shape[1])))  # as doubles, which they become
+        row_bytes = 8 * file.array.shape[1]  # as doubles, which they become
+        super().__init__(file, max(1, CHUNK_BYTES // row_bytes))
 
     @property
     @override

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.reductions import Reduction
-from swapwise.override import override
 
 
 class Moments(NamedTuple):
@@ -128,108 +127,35 @@ def require_real(dtype: Any, name: str = "X") -> None:
         raise TypeError(f"{name} must hold real numbers, got values of type {dtype}")
 
 
-class CountedMatrix(Matrix):
-    """A matrix that counts how many times all of it was read; a few columns count as their share.
+class CountedMatrix:
+    """A matrix, and how many times all of it was read; a few columns count as their share.
 
     Where one column costs as much to read as all of them do, every read is a pass.
 
     >>> from swapwise.data.dense import DenseMatrix
     >>> counted = CountedMatrix(DenseMatrix(np.eye(4)))
-    >>> _ = counted.columns(np.array([2])), counted.products(np.ones((1, 4)))
+    >>> _ = counted.read(1).columns(np.array([2])), counted.read().products(np.ones((1, 4)))
     >>> counted.passes
     1.25
     """
 
     def __init__(self, stored: Matrix, whole: CountedMatrix | None = None) -> None:
-        self.passes, self._whole = float(stored.passes_to_open), whole
-        self.replace(stored)
-
-    def replace(self, stored: Matrix) -> None:
-        """Use the same numbers, stored in another way, from now on."""
-        #: The matrix itself, whose reads are not counted
+        #: The matrix itself, for reads that are not counted
         self.stored = stored
-        self.n_samples, self.n_features = stored.shape
-        self.is_float32, self.stored_as_float32 = stored.is_float32, stored.stored_as_float32
-        self.in_memory, self.sequential = stored.in_memory, stored.sequential
+        self.passes, self._whole = float(stored.passes_to_open), whole
 
-    def count(self, n_columns: int) -> None:
-        self.count_share((n_columns > 0) if self.sequential else n_columns / self.n_features)
+    def read(self, n_columns: int | None = None) -> Matrix:
+        """Return the matrix for one read of some columns, or of all, which is counted."""
+        share = 1.0 if n_columns is None else n_columns / self.stored.n_features
+        self.count(float(share > 0) if self.stored.sequential else share)
+        return self.stored
 
-    def count_share(self, share: float) -> None:
+    def count(self, share: float) -> None:
         """Count a read of a share of the data; if they are columns of another matrix, there too."""
         self.passes += share
         if self._whole is not None:
-            self._whole.count_share(share * self.n_features / self._whole.n_features)
+            self._whole.count(share * self.stored.n_features / self._whole.stored.n_features)
 
-    @override
-    def columns(self, elements: IndexArray) -> FloatArray:
-        self.count(len(elements))
-        return self.stored.columns(elements)
-
-    @override
-    def products(self, vectors: FloatArray) -> FloatArray:
-        self.count_share(1)
-        return self.stored.products(vectors)
-
-    @override
-    def exact_products(self, vectors: FloatArray) -> FloatArray:
-        self.count_share(1)
-        return self.stored.exact_products(vectors)
-
-    @override
-    def combine(self, coef: FloatArray) -> FloatArray:
-        self.count(int(np.count_nonzero(coef)))
-        return self.stored.combine(coef)
-
-    @override
-    def moments(self, weight: FloatArray) -> Moments:
-        self.count_share(1)
-        return self.stored.moments(weight)
-
-    @override
-    def first_look(self, weight: FloatArray, vectors: FloatArray) -> tuple[Moments, FloatArray]:
-        self.count_share(1 if self.sequential else 2)
-        return self.stored.first_look(weight, vectors)
-
-    @override
-    def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
-        self.count_share(1)
-        return self.stored.reduce(reduction, *rows)
-
-    @override
-    def take(self, rows: IndexArray) -> Matrix:
-        return self.stored.take(rows)
-
-    @override
     def restricted(self, elements: IndexArray) -> CountedMatrix:
-        self.count(len(elements))
-        return CountedMatrix(self.stored.restricted(elements), self)
-
-    @override
-    def require_finite(self) -> None:
-        self.stored.require_finite()
-
-    @override
-    def largest_entries(self, elements: IndexArray) -> FloatArray:
-        self.count(len(elements))
-        return self.stored.largest_entries(elements)
-
-    @override
-    def extremes(self) -> tuple[FloatArray, FloatArray]:
-        self.count_share(1)
-        return self.stored.extremes()
-
-    @override
-    def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
-        self.count_share(1)
-        return self.stored.weighted_squares(weight, origin)
-
-    @override
-    def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
-        self.count(len(first) + len(second))
-        return self.stored.gram(first, second, weight)
-
-    @override
-    def gram_of_all(self, weight: FloatArray) -> FloatArray:
-        self.count_share(1)
-        return self.stored.gram_of_all(weight)
+        """Return a copy of some columns, whose reads count as those of a share of this matrix."""
+        return CountedMatrix(self.read(len(elements)).restricted(elements), self)

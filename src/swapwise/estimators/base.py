@@ -41,14 +41,14 @@ from swapwise.data.design import Design
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked, is_mapped, open_design, opened
 from swapwise.estimators.chunked_input import open_chunks, product_of_chunks, read_target
-from swapwise.estimators.constraint_of import (
+from swapwise.estimators.frames import require_numbers, require_plain
+from swapwise.estimators.ground_set import (
     GroundSet,
     allows_nothing,
     check_exchanges,
     resolve_constraint,
     with_forced,
 )
-from swapwise.estimators.frames import require_numbers, require_plain
 from swapwise.estimators.kept_data import without_large_data
 from swapwise.estimators.linear_parameters import LinearParameters
 from swapwise.estimators.parameters import attribute, with_parameters

@@ -1,11 +1,10 @@
-"""Information criteria, the sizes and ranks that they count, and the row of a path that they choose."""
+"""Information criteria, the sizes and ranks that they count, and the size that losses choose."""
 
 from __future__ import annotations
 
 from typing import NamedTuple, Self
 
 import numpy as np
-import pandas as pd
 from scipy.linalg import svdvals
 from scipy.special import gammaln
 
@@ -106,15 +105,24 @@ def information_criteria(
     return {name: float(deviance + design_effect * penalty) for name, penalty in penalties.items()}
 
 
-def chosen_row(path: pd.DataFrame, criterion: str, one_standard_error: bool) -> int:
-    """Return the row that a criterion chooses, of rows in rising order of size; ties go to the smaller size.
+def mean_and_error(by_fold: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean over the folds, a row each, and its standard error; NaN where there are too few."""
+    n_folds, n_sizes = by_fold.shape
+    unknown = np.full(n_sizes, np.nan)
+    error = by_fold.std(axis=0, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else unknown
+    return by_fold.mean(axis=0) if n_folds else unknown, error
 
-    >>> path = pd.DataFrame({"cv_mean": [3.0, 2.1, 2.0], "cv_se": [0.3, 0.2, 0.2]})
-    >>> chosen_row(path, "cv", one_standard_error=False), chosen_row(path, "cv", one_standard_error=True)
+
+def chosen_place(losses: FloatArray, errors: FloatArray, one_standard_error: bool) -> int:
+    """Return the place of the least loss, or of the first within one standard error of it.
+
+    Ties go to the first.
+
+    >>> losses, errors = np.array([3.0, 2.1, 2.0]), np.array([0.3, 0.2, 0.2])
+    >>> chosen_place(losses, errors, False), chosen_place(losses, errors, True)
     (2, 1)
     """
-    scores = path["cv_mean" if criterion == "cv" else criterion].to_numpy()
-    best = int(np.argmin(scores))
-    if not one_standard_error or np.isnan(path["cv_se"].iloc[best]):
+    best = int(np.argmin(losses))
+    if not one_standard_error or np.isnan(errors[best]):
         return best
-    return int(np.argmax(scores <= scores[best] + path["cv_se"].iloc[best]))
+    return int(np.argmax(losses <= losses[best] + errors[best]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -30,20 +30,20 @@ from swapwise.checks import (
     warn,
 )
 from swapwise.constraints.base import Constraint
-from swapwise.constraints.matroid import Matroid
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked, is_dask
 from swapwise.estimators.base import SparseEstimator, warn_if_cut_short
-from swapwise.estimators.constraint_of import GroundSet
 from swapwise.estimators.criteria import (
     CRITERIA,
     WEIGHTS_ARE,
     SampleSize,
-    chosen_row,
+    chosen_place,
     information_criteria,
+    mean_and_error,
     n_parameters,
 )
-from swapwise.estimators.path_parameters import PathParameters
+from swapwise.estimators.ground_set import GroundSet
+from swapwise.estimators.parameters import KW_ONLY, attribute, parameter, with_parameters
 from swapwise.estimators.sample import Sample, linear_predictors
 from swapwise.estimators.sizes import growing_constraints
 from swapwise.objectives.base import SparseObjective
@@ -65,15 +65,153 @@ class SplitSample(Sample):
     size: SampleSize = field(default_factory=lambda: SampleSize(0))
 
 
-class CrossValidated(PathParameters, SparseEstimator):
+@with_parameters
+class CrossValidated(SparseEstimator):
     """An estimator with a path over sizes, of which one is chosen.
 
     A subclass has the loss of each sample (``_losses``) and the deviance that belongs to a mean loss
     (``_mean_deviance``).
     """
 
-    # Of the two bases' types, that of a path.
-    constraint: int | Matroid | Callable[[int], Any] | None  # type: ignore[assignment]
+    constraint: int | Constraint | Callable[[int], Any] | None = parameter(  # type: ignore[assignment]
+        None,
+        "int, constraint, or callable, optional",
+        """
+        Which sets are feasible, apart from their size: an int for the largest number of features, an object
+        such as ``Partition`` or ``Intersection``, or a function of the number of features that returns
+        either; None for no limit but the size. If both the constraint and the columns have names
+        (``Partition.from_columns(df.columns)``), they are matched by name, and must be the same.
+        """,
+    )
+    _: KW_ONLY
+    sizes: Iterable[int] | None = parameter(
+        None,
+        "iterable of int, optional",
+        """
+        The sizes to try; by default 1, 2, … up to 20, half the samples (for ``criterion="cv"``, weights that
+        are whole numbers count them), n / (log p · log log n) for n samples of p features, or what the
+        constraint allows, whichever is least. Capacities: up to 20, to where all labels together would hold
+        half the samples, or to the largest label. Larger sizes than the constraint allows are cut to the
+        largest that it does, and those that are too small for ``forced`` features are left out. Include 0 to
+        try the model without features.
+        """,
+    )
+    along: str = parameter(
+        "size",
+        '"size" or "capacity"',
+        """
+        What a size is: the number of features (with ``groups``: of groups), or the number of features of each
+        label of a ``Partition``, whose own capacities are then not used.
+        """,
+    )
+    criterion: str = parameter(
+        "cv",
+        '"cv", "aic", "bic", "ebic" or "gic"',
+        """
+        What the chosen size minimises: the mean over the folds of the held-out loss (mean squared error,
+        log-loss, deviance of the family), or the deviance on all data plus a penalty, see ``path_``.
+        """,
+    )
+    cv: Any = parameter(
+        5,
+        "int, splitter of scikit-learn, or iterable of (train, test)",
+        """
+        The folds, over the samples as given. A column of ``groups`` that is constant in a training part, as
+        the dummy of a level that does not occur in it, has a coefficient of 0 there; a warning names it.
+        """,
+    )
+    one_standard_error: bool = parameter(
+        False,
+        "bool",
+        "Choose the smallest size whose held-out loss is within one standard error of the least.",
+    )
+    gamma: float = parameter(
+        0.5,
+        "float",
+        "Weight of the number of features to choose from in EBIC: 0 is BIC, 1 suits very many.",
+    )
+    n_features_original: int | None = parameter(
+        None,
+        "int, optional",
+        """
+        How many features (with ``groups``: groups) there were, if they have been screened before; for EBIC
+        and GIC.
+        """,
+    )
+    weights_are: str = parameter(
+        "importance",
+        '"importance", "precision" or "counts"',
+        """
+        What ``sample_weight`` means to information criteria; fits are the same for all three.
+        ``"importance"``: how much a row matters, such as survey weights; N is the number of rows of positive
+        weight, and penalties are multiplied by Kish's design effect ``N Σw² / (Σw)²``, which is 1 if all
+        weights are equal: noise fits unequal weights as many times better. ``"precision"``: the inverse of
+        each row's variance; N is the number of rows. ``"counts"``: whole numbers, how often each row was
+        seen; N is their sum, and criteria are those of the rows repeated.
+        """,
+    )
+    n_jobs: int | None = parameter(
+        None,
+        "int, optional",
+        """
+        How many folds run at a time; -1 for all processors. Within a context such as
+        ``joblib.parallel_config(backend="dask")`` the workers of that cluster run them. Folds of data in
+        chunks run one after the other.
+        """,
+    )
+    n_restarts: int = parameter(
+        0,
+        "int",
+        """
+        How many more searches are made for the chosen size, on all data: they begin at random independent
+        sets, every other one with half of the best answer so far (or, for random methods, draw again).
+        """,
+    )
+    time_limit: float | None = parameter(
+        None,
+        "float, optional",
+        """
+        Seconds after which the best answers so far are taken, for each path: the one on all data, and one for
+        each fold.
+        """,
+    )
+
+    criterion_: str = attribute(
+        "str",
+        """
+        What chose the size: ``criterion``, or BIC if it was cross-validation and interrupted before any fold
+        was done.
+        """,
+    )
+    n_folds_: int = attribute(
+        "int",
+        "How many folds chose it: fewer than ``cv`` has if it was interrupted, none for a criterion.",
+    )
+    size_: int = attribute(
+        "int",
+        """
+        The size chosen. ``coef_``, ``support_`` and the like are for this size; restarts may make them better
+        than the path.
+        """,
+    )
+    path_: pd.DataFrame = attribute(
+        "pandas.DataFrame",
+        """
+        One row per size, on all data: ``size``, ``n_features`` (chosen), ``n_parameters`` (k below),
+        ``value`` (of the objective), ``deviance``, ``aic``, ``bic``, ``ebic``, ``gic`` (small is good; the
+        deviance of least squares is ``N log(RSS / N)``), ``status`` (why the search stopped), ``cv_mean`` and
+        ``cv_se`` (mean over the folds of the held-out loss and its standard error, if there were folds).
+        The deviance is N times the weighted mean of the rows'. The penalties of k free coefficients on s of p
+        features or groups are ``2k``, ``k log N``, ``k log N + 2 gamma log C(p, s)`` and ``k log p log log
+        N``. A feature has one coefficient, a group as many as its columns have rank beside the intercept:
+        constant columns cost nothing, and the dummies of a factor one less than it has levels, whether the
+        first is left out or not. The intercept has one.
+        """,
+    )
+    path_supports_: list[IndexArray] = attribute(
+        "list of sorted integer arrays", "The features of each size."
+    )
+    path_coefs_: FloatArray = attribute("array of shape (n_sizes, ...)", "The ``coef_`` of each size.")
 
     @abstractmethod
     def _losses(self, sample: Sample, predictor: FloatArray) -> FloatArray:
@@ -219,7 +357,8 @@ class CrossValidated(PathParameters, SparseEstimator):
         self.path_ = self._frame(sample, ground, sizes, results, fits, held_out)
         self.n_folds_ = len(held_out)
         self.criterion_ = self._criterion_after(self.n_folds_, len(sample.folds))
-        row = chosen_row(self.path_, self.criterion_, self.one_standard_error)
+        losses = self.path_["cv_mean" if self.criterion_ == "cv" else self.criterion_].to_numpy()
+        row = chosen_place(losses, self.path_["cv_se"].to_numpy(), self.one_standard_error)
         self.size_ = sizes[row]
         self._warn_of_the_last_size(sizes, constraints[-1])
         if interrupted:
@@ -278,7 +417,7 @@ class CrossValidated(PathParameters, SparseEstimator):
         fits: Any,
         held_out: list[list[float]],
     ) -> pd.DataFrame:
-        rows, missing = [], [np.nan] * len(sizes)
+        rows = []
         losses = self._mean_losses(sample, fits)
         cost = self._costs(sample, ground, results)
         for size, result, chosen, loss in zip(sizes, results, self.path_supports_, losses, strict=True):
@@ -295,11 +434,8 @@ class CrossValidated(PathParameters, SparseEstimator):
             )
             row = {"size": size, "n_features": len(chosen), "n_parameters": n_free, "value": result.value}
             rows.append(row | {"deviance": deviance} | criteria | {"status": result.status.value})
-        n_folds = len(held_out)
-        return pd.DataFrame(rows).assign(
-            cv_mean=np.mean(held_out, axis=0) if n_folds else missing,
-            cv_se=np.std(held_out, axis=0, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else missing,
-        )
+        mean, error = mean_and_error(np.reshape(held_out, (-1, len(sizes))))
+        return pd.DataFrame(rows).assign(cv_mean=mean, cv_se=error)
 
     def _costs(self, sample: Sample, ground: GroundSet, results: list[SearchResult]) -> IndexArray:
         """Return the number of free coefficients per level of the target, of each element of a path."""

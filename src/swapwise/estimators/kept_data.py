@@ -23,7 +23,7 @@ from swapwise.search.result import SearchResult
 # Of data and of arrays computed from them; a model that keeps this much is still small.
 MOST_BYTES = 1 << 20
 
-LEFT = (
+NOT_KEPT = (
     "the training data were large, and not kept: result_.guarantee is None; certify(X, y) proves how good "
     "the answer is, and swapwise.maximize returns a result that keeps its data"
 )
@@ -38,7 +38,7 @@ def without_large_data(result: SearchResult) -> SearchResult:
 
 
 def _nothing() -> None:
-    warn(LEFT)
+    warn(NOT_KEPT)
 
 
 def _is_small(root: Any) -> bool:

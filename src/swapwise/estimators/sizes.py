@@ -12,7 +12,7 @@ from swapwise.checks import as_count, warn
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.partition import Partition
 from swapwise.constraints.uniform import Uniform
-from swapwise.estimators.constraint_of import GroundSet, resolve_constraint, with_forced
+from swapwise.estimators.ground_set import GroundSet, resolve_constraint, with_forced
 
 ALONG = ("size", "capacity")
 

@@ -1,6 +1,22 @@
-"""Undirected graphs: pairwise models, their estimators, how stable they are, and their pictures."""
+"""Undirected graphs: pairwise models, their estimators, how stable they are, and their pictures.
+
+Estimators are at the top: ``swapwise.IsingGraph``, ``swapwise.GaussianGraph`` and ``swapwise.MixedGraph``,
+and so is ``swapwise.plot_graph``.
+"""
+
+from typing import TYPE_CHECKING
 
 from swapwise.lazy import lazily
+
+if TYPE_CHECKING:
+    from swapwise.graphs.gaussian.objective import GaussianPseudoLikelihood
+    from swapwise.graphs.ising.objective import IsingPseudoLikelihood
+    from swapwise.graphs.mixed.objective import MixedPseudoLikelihood
+    from swapwise.graphs.pictures.stability import plot_centrality
+    from swapwise.graphs.stability.bootstrap import GraphBootstrap, bootstrap_graph
+    from swapwise.graphs.stability.case_dropping import CaseDropping, case_dropping
+    from swapwise.graphs.stability.centrality import centralities
+    from swapwise.graphs.stability.comparison import GraphComparison, compare_graphs
 
 _HOMES = {
     "CaseDropping": "stability.case_dropping",
@@ -23,4 +39,16 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-__all__ = sorted(_HOMES)
+__all__ = [
+    "CaseDropping",
+    "GaussianPseudoLikelihood",
+    "GraphBootstrap",
+    "GraphComparison",
+    "IsingPseudoLikelihood",
+    "MixedPseudoLikelihood",
+    "bootstrap_graph",
+    "case_dropping",
+    "centralities",
+    "compare_graphs",
+    "plot_centrality",
+]

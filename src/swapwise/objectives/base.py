@@ -349,6 +349,15 @@ class SparseObjective(SetFunction):
         """Return a valid m ≥ 0: ``u`` curves by at least m along directions with t non-zeros."""
         return 0.0
 
+    def dependencies(self, elements: IndexArray, least: float) -> int | None:
+        """Return the number of linear dependencies among the coefficients of elements; None if not certain.
+
+        It is certain if eigenvalues of minus the Hessian, at a unit diagonal, that are below ``least`` are
+        known to be zero: one of 1e-15 may as well be rounding, but a direction in which ``u`` is that flat
+        may lead far.
+        """
+        return None
+
     #: Which coefficients belong to each element; None if every element has one.
     groups: Groups | None = None
     #: Bounds on coefficients; None if there are none. Maxima are those within the bounds.
@@ -615,6 +624,23 @@ def rows_of(objective: SparseObjective, elements: IndexArray) -> IndexArray:
     return elements if objective.groups is None else objective.groups.members(elements)
 
 
+def by_element(objective: SparseObjective, values: FloatArray) -> FloatArray:
+    """Return sums over the coefficients of each element, of values in the shape of ``coef``."""
+    return values if objective.groups is None else objective.groups.sums(values)
+
+
+def known_smoothness(objective: SparseObjective, t: int) -> float:
+    """Return the M of directions with t non-zeros, infinity if the objective knows none."""
+    try:
+        return float(objective.smoothness(t))
+    except NotImplementedError:
+        return np.inf
+
+
+def knows_smoothness(objective: SetFunction) -> bool:
+    return isinstance(objective, SparseObjective) and known_smoothness(objective, 1) < np.inf
+
+
 def embed(objective: SparseObjective, support: IndexArray, values: FloatArray) -> FloatArray:
     """Return the coefficients of a set as those of all elements, zero outside."""
     rows = objective.n if objective.groups is None else objective.groups.n_rows
@@ -633,13 +659,12 @@ def elements_at_bound(objective: SparseObjective, support: IndexArray, coef: Flo
     """
     if objective.bounds is None:
         return support[:0]
-    at_bound = objective.bounds.at_bound(coef).astype(np.float64)
-    count = at_bound if objective.groups is None else objective.groups.sums(at_bound)
+    count = by_element(objective, objective.bounds.at_bound(coef).astype(np.float64))
     return support[count[support] > 0]
 
 
 def element_norms2(objective: SparseObjective, values: FloatArray) -> FloatArray:
-    return values**2 if objective.groups is None else objective.groups.sums(values**2)
+    return by_element(objective, values**2)
 
 
 def coef_norms2(state: SparseState) -> FloatArray:

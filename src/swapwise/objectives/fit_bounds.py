@@ -32,11 +32,6 @@ BOUND_STEPS, BOUND_MEMORY = 2000, 30
 #: Maps a set and coefficients on it to the gradient in these, and minus the Hessian if it is known
 SlopeAndCurvature = Callable[[IndexArray, FloatArray], tuple[FloatArray, FloatArray | None]]
 
-#: Returns the number of linear dependencies among elements, or None if it is not certain. It is certain if
-#: eigenvalues of minus the Hessian, at a unit diagonal, that are below a number are known to be zero: one of
-#: 1e-15 may as well be rounding, but a direction in which a function is that flat may lead far.
-Dependencies = Callable[[IndexArray, float], int | None]
-
 
 def fit_bound(
     objective: SparseObjective,
@@ -45,7 +40,6 @@ def fit_bound(
     *,
     seconds: float = 0.0,
     slope_and_curvature: SlopeAndCurvature | None = None,
-    dependencies: Dependencies | None = None,
 ) -> float:
     """Return an upper bound on f(support): the value of a fit plus the gain that its gradient allows.
 
@@ -72,7 +66,7 @@ def fit_bound(
     missed = missed_at_most(objective, slope)
     if curvature is not None:
         stopped = None if objective.bounds is None else values.ravel()
-        by_model = missed_by_model(objective, support, value, slope, curvature, dependencies, stopped)
+        by_model = missed_by_model(objective, support, value, slope, curvature, stopped)
         missed = min(missed, by_model)
     bound, ceiling = value + missed + lost, objective.upper_bound()
     if bound == np.inf and value < ceiling:
@@ -109,7 +103,6 @@ def missed_by_model(
     value: float,
     slope: FloatArray,
     curvature: FloatArray,
-    dependencies: Dependencies | None = None,
     stopped: FloatArray | None = None,
 ) -> float:
     """Return twice what a step to the top of the second-order model gains, if that is next to nothing.
@@ -123,10 +116,8 @@ def missed_by_model(
     lengths[lengths == 0] = 1.0
     sizes, directions = np.linalg.eigh(curvature / np.outer(lengths, lengths))
     flat = sizes <= FLAT_DIRECTION
-    if flat.any():
-        known = None if dependencies is None else dependencies(support, FLAT_DIRECTION)
-        if flat.sum() != known:
-            return np.inf
+    if flat.any() and flat.sum() != objective.dependencies(support, FLAT_DIRECTION):
+        return np.inf
     along = directions.T @ (slope / lengths)
     gain = float((along[~flat] ** 2 / sizes[~flat]).sum())
     if stopped is not None:

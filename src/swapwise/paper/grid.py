@@ -24,10 +24,10 @@ from swapwise.paper.procedures import (
 )
 from swapwise.paper.settings import ISING_10, ISING_20, REGRESSION_200, REGRESSION_1000, Setting
 
-#: A row's coordinates: what it is the row of.
+#: The coordinates of a row, which name its cell.
 COORDINATES = ("setting", "part", "method", "size", "trial", "flavour", "seed")
 Key = tuple[str, str, str, int, int, str, int]
-#: What becomes of a cell: its coordinates and figures, by name.
+#: The results of a cell: its coordinates and figures, by name.
 Row = dict[str, Any]
 
 #: The seed of runs that do not give one: the year of the paper.
@@ -159,7 +159,7 @@ _NEIGHBOURS: dict[Setting, tuple[float, int, tuple[int, ...]]] = {
     ISING_10: (0.2, 3, (1, 3, 5)),
     ISING_20: (1.2, 3, (4, 7)),
 }
-# Some take this many times as long, whatever the size.
+# Slow methods take this many times as long, whatever the size.
 _SLOWER = {"frank-wolfe": 12.0, "streak": 10.0, "sieve": 4.0, "filmus-ward": 3.0, "distorted": 6.0}
 
 

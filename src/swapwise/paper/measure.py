@@ -22,7 +22,7 @@ from swapwise.threads import kernel_threads
 if TYPE_CHECKING:
     import pandas as pd
 
-# What is timed runs again until this many seconds are spent on it, or until it has run this many times: on
+# A timed cell runs again until this many seconds are spent on it, or until it has run this many times: on
 # the median of a few milliseconds claims would be decided by chance.
 ENOUGH_SECONDS, ENOUGH_RUNS = 0.03, 15
 

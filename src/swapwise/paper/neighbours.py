@@ -10,7 +10,7 @@ from swapwise.search.methods import METHODS
 
 def runnable(setting: Setting) -> list[str]:
     """Return the names of all methods other than local and exhaustive search that run in a setting."""
-    problem = setting.made_up()
+    problem = setting.placeholder_problem()
     return [name for name in METHODS if name != "exhaustive" and METHODS[name]().missing(*problem) is None]
 
 

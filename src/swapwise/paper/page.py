@@ -28,7 +28,7 @@ from swapwise.paper.panels import (
     start_of,
     starts_of,
 )
-from swapwise.paper.sessions import what_is_missing
+from swapwise.paper.sessions import missing_rows_in_words
 
 TITLE = "Local search by localizability: the experiments reproduced"
 PAPER = "Kaito Fujii, Approximation Guarantees of Local Search Algorithms via Localizability of Set Functions"
@@ -51,7 +51,7 @@ def render_page(rows: pd.DataFrame, findings: Sequence[Any], manifest: Mapping[s
     body = [
         f"<header><h1>{escape(TITLE)}</h1>",
         f'<p class="note">The experiments of {escape(PAPER)} (ICML 2020), run by swapwise.</p>',
-        f'<p class="incomplete">{escape(what_is_missing(manifest))}</p>',
+        f'<p class="incomplete">{escape(missing_rows_in_words(manifest))}</p>',
         f'<p>Claims of the paper: <a href="#claims">{escape(summary(findings))}</a>.</p>' if findings else "",
         "</header><main>",
         section("curves", "Curves", _curves(paper, beyond, rows)),

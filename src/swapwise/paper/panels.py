@@ -398,7 +398,7 @@ PAPER_PANELS: tuple[Panel, ...] = (
     Panel("f", "graphical, objective, |V| = 20", _DEGREE, RATIO, _with_optimum(ISING_20, new=_SLOW)),
 )
 
-#: What the paper does not have; only rows of the default flavour go there.
+#: Panels that the paper does not have; only rows of the default flavour go there.
 BEYOND_PANELS: tuple[Panel, ...] = (
     Panel(
         "g",
@@ -449,7 +449,7 @@ def panels_of(rows: pd.DataFrame) -> tuple[tuple[Panel, ...], tuple[Panel, ...],
 
 
 def footnotes(rows: pd.DataFrame) -> list[str]:
-    """Say of how many trials the curves are, how the methods were run, what is new and what was cut off."""
+    """Return notes on the trials, the flavour, curves that the paper left out, and sizes not run."""
     paper, beyond, _ = panels_of(rows)
     by_panel = {panel: panel.means(rows) for panel in (*paper, *beyond)}
     curves = {line: means for found in by_panel.values() for line, means in found.items()}
@@ -481,7 +481,7 @@ def footnotes(rows: pd.DataFrame) -> list[str]:
 
 
 def _proven_note(rows: pd.DataFrame) -> list[str]:
-    """Say in how many instances the optimum is proven, and how close to the bound the other best sets are."""
+    """Return in how many instances the optimum is proven, and how near the others are to their bounds."""
     texts = []
     for panel in PAPER_PANELS:
         setting = panel.lines[0].setting

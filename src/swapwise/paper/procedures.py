@@ -1,4 +1,4 @@
-"""What runs on an instance: a search as in the paper, one that goes beyond it, a proof, the plain program."""
+"""Procedures to run on an instance: the paper's searches, others beyond it, proofs, and plain programs."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ LOCAL_SEARCHES = ("oblivious", "semi-oblivious", "non-oblivious")
 #: Where the paper's searches begin here: at the empty set, or as Algorithms 1, 3 and 4 are printed, at one to
 #: which arbitrary elements were added until it was maximal. Algorithm 2 has the empty set in the text.
 EMPTY, ARBITRARY = STARTS = ("empty", "arbitrary")
-#: What the paper compares its searches with
+#: The methods with which the paper compares its searches
 BENCHMARKS = ("random-residual-greedy", "modular", "random")
 
-# What a plain search has to gain at least: refits are known to about a tenth of that.
+# The least gain of a move of a plain search; two refits of one set differ by up to about a tenth of it.
 PLAIN_TOL = 1e-7
 
 #: The names that the figures of a row have; what a procedure does not measure stays empty.
@@ -43,7 +43,7 @@ class Interrupted(Exception):
 
 @dataclass(frozen=True)
 class Procedure(ABC):
-    """What runs on an instance and returns figures; its name and part are those of rows."""
+    """A procedure runs on an instance and returns figures; its name and part are those of rows."""
 
     @property
     @abstractmethod

@@ -77,14 +77,14 @@ def _side_by_side(cells: Sequence[Cell], jobs: int) -> Iterator[tuple[Cell, Row]
 
     # Long ones first: at the end all processes have something to do.
     ordered = sorted(cells, key=lambda cell: -cell.seconds)
-    with _where():
+    with _context_of_jobs():
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
-        with _deaf_children():
+        with _children_ignore_interrupts():
             rows = parallel(delayed(_with_row)(cell) for cell in ordered)
         yield from rows
 
 
-def _where() -> AbstractContextManager[object]:
+def _context_of_jobs() -> AbstractContextManager[object]:
     """Return the context of the jobs: the one that users are in, or else processes of this machine."""
     from joblib import parallel_config
     from joblib.parallel import BACKENDS, get_active_backend
@@ -96,7 +96,7 @@ def _where() -> AbstractContextManager[object]:
 
 
 @contextmanager
-def _deaf_children() -> Iterator[None]:
+def _children_ignore_interrupts() -> Iterator[None]:
     """Let processes that begin within ignore Ctrl-C from their first moment: their parent ends them."""
     if threading.current_thread() is not threading.main_thread():  # others cannot
         yield

@@ -29,7 +29,7 @@ def changed(manifest: Manifest) -> list[str]:
     return list(dict.fromkeys(differences))
 
 
-def what_is_missing(manifest: Mapping[str, Any]) -> str:
+def missing_rows_in_words(manifest: Mapping[str, Any]) -> str:
     """Return a sentence on rows that are missing, "" if the run is complete."""
     if manifest.get("complete", True):
         return ""

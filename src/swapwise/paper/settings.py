@@ -43,7 +43,7 @@ class Setting(ABC):
         """Return the objective and the constraint; ``ridge`` is for one sample."""
 
     @abstractmethod
-    def made_up(self) -> tuple[SparseObjective, Constraint]:
+    def placeholder_problem(self) -> tuple[SparseObjective, Constraint]:
         """Return a problem of the same kind and shape on data that take no time to draw."""
 
     @abstractmethod
@@ -94,7 +94,7 @@ class RegressionSetting(Setting):
         return objective, Partition(instance.labels, size)
 
     @override
-    def made_up(self) -> tuple[LeastSquares, Partition]:
+    def placeholder_problem(self) -> tuple[LeastSquares, Partition]:
         return self.problem(self.instance(np.random.SeedSequence(0)), self.sizes[0])
 
     @override
@@ -148,7 +148,7 @@ class IsingSetting(Setting):
         )
 
     @override
-    def made_up(self) -> tuple[IsingPseudoLikelihood, BMatching]:
+    def placeholder_problem(self) -> tuple[IsingPseudoLikelihood, BMatching]:
         spins = np.random.default_rng(0).choice([-1.0, 1.0], size=(20, self.n_vertices))
         no_edges = IsingInstance(spins, np.empty(0, dtype=np.intp), np.zeros(0))
         return self.problem(no_edges, self.sizes[0])

@@ -85,8 +85,8 @@ class ModelRounds(Strategy):
         return []
 
     def _most_failures(self, perturbs: bool) -> int:
-        looks_at_all = len(self._candidates) == self._constraint.n
-        return len(DAMPINGS) + PARTS * looks_at_all if perturbs else 1
+        has_all = len(self._candidates) == self._constraint.n
+        return len(DAMPINGS) + PARTS * has_all if perturbs else 1
 
     def _follow(self, state: SparseState, budget: Budget) -> Sequence[Step]:
         passes = state.objective.n_passes

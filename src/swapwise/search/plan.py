@@ -22,7 +22,7 @@ from swapwise.objectives.least_squares.system_search import is_quick
 from swapwise.search.exploring import Exploring
 from swapwise.search.local_search import LocalSearch
 from swapwise.search.loop import Observer, Strategy, search
-from swapwise.search.methods import METHODS
+from swapwise.search.methods import METHODS, Methods
 from swapwise.search.methods.base import Method
 from swapwise.search.methods.greedy import CostBenefit
 from swapwise.search.methods.jumps import BestSingleton, ComputedSet, MaximalSet
@@ -46,6 +46,8 @@ OTHERS = tuple(METHODS)
 NAMES = ("auto", *PIVOTS, *OTHERS)
 #: Jumps that are starts only, by name
 JUMPS: dict[str, type[Method]] = {jump.name: jump for jump in (MaximalSet, BestSingleton)}
+#: The class of each rule, method and jump by name
+CLASSES = Methods({**PIVOTS, **JUMPS, **METHODS.data})
 #: The starts: jumps, the relaxation, models, and the answers of all other methods but exhaustive search
 STARTS = ("auto", "empty", *JUMPS, "relaxation", "model", *(name for name in OTHERS if name != "exhaustive"))
 
@@ -133,14 +135,14 @@ class Plan:
         if self.hooks is None:
             return result
         runs = [run for run in result.strategies if run.name == self.method]
-        looks_at_all = self.start_is_given or self.epsilon is not None or adds_one(constraint, self.q)
+        scores_all_moves = self.start_is_given or self.epsilon is not None or adds_one(constraint, self.q)
         find = partial(
             self.hooks.guarantee,
             objective,
             constraint,
             self.rule or self.method,
             status=result.status,
-            n_iter=runs[-1].n_moves if runs and looks_at_all else 0,
+            n_iter=runs[-1].n_moves if runs and scores_all_moves else 0,
             value=result.value,
             support=result.support,
             details=runs[-1].details if runs else {},
@@ -161,9 +163,9 @@ class Plan:
             return [jump.bound(objective, constraint)]
         if self.start == "model" and not self.start_is_given and _has_cheap_budget(objective, constraint):
             return [CostBenefit().bound(objective, constraint, self.tol, rng)]
-        if self.first is None and self.start not in JUMPS and self.start not in METHODS:
+        if self.first is None and self.start not in CLASSES:
             return []
-        first = self.first or _class_of(self.start)()
+        first = self.first or CLASSES[self.start]()
         return [first.bound(objective, constraint, self.tol, rng)]
 
     def models(
@@ -278,7 +280,7 @@ def resolve_method(
             raise ValueError(
                 f"method must be a pivot rule or one of {', '.join(NAMES)}; got {method!r}{hint}"
             )
-        method = _class_of(_method_for(objective, of_path) if method == "auto" else method)()
+        method = CLASSES[_method_for(objective, of_path) if method == "auto" else method]()
     if not isinstance(method, (Pivot, Method)):
         hint = f"; call it: {method.__name__}()" if isinstance(method, type) else ""
         raise TypeError(
@@ -287,15 +289,11 @@ def resolve_method(
         )
     lacks = _missing(method, objective, constraint)
     if lacks is not None:
-        kinds = [*PIVOTS.values(), *(kind for name, kind in METHODS.items() if name != "exhaustive")]
+        kinds = [CLASSES[name] for name in (*PIVOTS, *OTHERS) if name != "exhaustive"]
         works = ", ".join(kind.name for kind in kinds if _missing(kind(), objective, constraint) is None)
         what = f"the {method.name} rule" if isinstance(method, Pivot) else method.name
         raise TypeError(f"{what} needs {lacks}. Methods that work here: {works}")
     return method
-
-
-def _class_of(name: str) -> Any:
-    return PIVOTS.get(name) or JUMPS.get(name) or METHODS[name]
 
 
 def _missing(method: Pivot | Method, objective: SetFunction, constraint: Constraint) -> str | None:

@@ -20,17 +20,17 @@ def progress_bar(method: str, max_iter: int | None) -> Iterator[Callable[[Event 
         task = bar.add_task(method, total=max_iter, value=0.0, passes="")
         passes = _RoundsAndPasses()
 
-        def hear(news: dict[str, float]) -> None:
-            passes.hear(news)
-            fields: dict[str, Any] = {"value": news["value"]} if "value" in news else {}
+        def note(progress: dict[str, float]) -> None:
+            passes.note(progress)
+            fields: dict[str, Any] = {"value": progress["value"]} if "value" in progress else {}
             bar.update(task, passes=f"  {passes}", **fields)
 
         def show(reached: Event | SearchResult) -> None:
             bar.update(task, completed=reached.n_iter, value=reached.value)
             if isinstance(reached, SearchResult) and reached.n_passes is not None:
-                hear({"passes": reached.n_passes, "share": 1.0})
+                note({"passes": reached.n_passes, "share": 1.0})
 
-        with subscribe(hear):
+        with subscribe(note):
             yield show
 
 
@@ -39,11 +39,11 @@ def reading_bar() -> Iterator[None]:
     with _bar("{task.percentage:.0f} %") as bar:
         task = bar.add_task("first look at the data", total=1.0)
 
-        def hear(news: dict[str, float]) -> None:
-            if "share" in news:
-                bar.update(task, completed=news["share"])
+        def note(progress: dict[str, float]) -> None:
+            if "share" in progress:
+                bar.update(task, completed=progress["share"])
 
-        with subscribe(hear):
+        with subscribe(note):
             yield
 
 
@@ -51,10 +51,10 @@ class _RoundsAndPasses:
     def __init__(self) -> None:
         self._known: dict[str, float] = {}
 
-    def hear(self, news: dict[str, float]) -> None:
-        if "passes" in news:
+    def note(self, progress: dict[str, float]) -> None:
+        if "passes" in progress:
             self._known.pop("share", None)
-        self._known.update(news)
+        self._known.update(progress)
 
     def __bool__(self) -> bool:
         return bool(self._known)
@@ -106,17 +106,17 @@ def proof_bar(what: str) -> Iterator[Callable[[ProofState], None]]:
         task = bar.add_task(what, total=None, words="", passes="")
         passes = _RoundsAndPasses()
 
-        def hear(news: dict[str, float]) -> None:
-            if "share" in news:  # of the data: they are read in passes
-                passes.hear({"share": news["share"]})
+        def note(progress: dict[str, float]) -> None:
+            if "share" in progress:  # of the data: they are read in passes
+                passes.note({"share": progress["share"]})
                 bar.update(task, passes=f"  {passes}")
 
         def show(state: ProofState) -> None:
             if passes and state.n_passes is not None:
-                passes.hear({"passes": state.n_passes, "share": 1.0})
+                passes.note({"passes": state.n_passes, "share": 1.0})
             bar.update(task, words=str(state), passes=f"  {passes}")
 
-        with subscribe(hear):
+        with subscribe(note):
             yield show
 
 

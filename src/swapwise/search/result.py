@@ -21,7 +21,7 @@ class Status(StrEnum):
     """Why a search stopped.
 
     - LOCAL_OPTIMUM: there is no move that the pivot and acceptance rules would take (of the rules, only
-      oblivious without ``epsilon`` looks at every exchange).
+      oblivious without ``epsilon`` scores every exchange).
     - OPTIMAL: no allowed set is better, and that is proven, given what ``certificate.assumptions`` lists.
     - COMPLETE: a method that is not a local search came to its end. For a certificate: the proof is as good
       as ``gap`` requires, or every part was explored. For :func:`exact`: it is proven to be as good as

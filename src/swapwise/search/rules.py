@@ -21,9 +21,11 @@ from swapwise.objectives.base import (
     SparseState,
     State,
     best_of_batches,
+    by_element,
     coef_norms2,
     costs_little,
     gradient_norms2,
+    knows_smoothness,
     single_groups,
 )
 from swapwise.objectives.least_squares.state import LeastSquaresState
@@ -44,7 +46,7 @@ class Pivot(ABC):
         return f"{type(self).__name__}()"
 
     def missing(self, objective: SetFunction) -> str | None:
-        """Say what the rule needs and the objective lacks, or return None."""
+        """Return what the rule needs and the objective lacks, or None."""
         return None
 
     @abstractmethod
@@ -261,12 +263,8 @@ class NonOblivious(_OnCoefficients):
     @override
     def missing(self, objective: SetFunction) -> str | None:
         lacks = super().missing(objective)
-        if lacks is None and isinstance(self.smoothness, str):
-            assert isinstance(objective, SparseObjective)
-            try:
-                objective.smoothness(1)
-            except NotImplementedError:
-                return "a smoothness constant (give one yourself: NonOblivious(smoothness=...))"
+        if lacks is None and isinstance(self.smoothness, str) and not knows_smoothness(objective):
+            return "a smoothness constant (give one yourself: NonOblivious(smoothness=...))"
         return lacks
 
     @override
@@ -474,8 +472,7 @@ def _held_back(state: SparseState) -> FloatArray:
     if not at_bound.any():
         return nothing
     held = np.where(at_bound, objective.gradient_at(coef) * coef, 0.0)
-    groups = single_groups(objective.n) if objective.groups is None else objective.groups
-    return np.maximum(groups.sums(held), 0.0)
+    return np.maximum(by_element(objective, held), 0.0)
 
 
 def _adds_one(moves: MoveBatch) -> bool:

@@ -4,6 +4,8 @@
 (α, β₁, β₂). ``guarantees`` has the theorems on local search, ``methods`` those on the other methods, and
 ``table`` all of them. ``along_the_run`` bounds the optimum from the set that was found, by the ``bounds``
 that proofs use, too, and ``runs`` takes the best of all for a result.
+
+The theorem on one method is at the top: ``swapwise.guarantee``, which returns a ``swapwise.Guarantee``.
 """
 
 from swapwise.constraints.exchange_property import SmallestP, smallest_p
@@ -16,6 +18,11 @@ from swapwise.theory.localizable import (
 )
 from swapwise.theory.ratios import SubmodularityRatios, submodularity_ratios
 from swapwise.theory.table import guarantee_table
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 __all__ = [
     "Constant",

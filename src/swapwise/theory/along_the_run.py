@@ -30,6 +30,7 @@ from swapwise.theory.bounds import (
     bound_from_gains,
     bound_of_all,
     ceiling,
+    is_trivial,
     tangent_at,
 )
 from swapwise.theory.constants import WHOLE_UP_TO, RestrictedConstants, smallest_sparse_eigenvalue
@@ -50,9 +51,6 @@ PRECISION, EPSILON = 1e-6, 1e-15
 
 # The limit on elements that are tested one by one for whether the chosen ones span them
 MOST_SPANNED = 100
-
-# A bound is called trivial, too, if it closes less than this share of the gap to the value of all elements.
-WORTH = 0.01
 
 FORMULAS = {
     "all": "f(S)/f(all elements)",
@@ -98,8 +96,7 @@ def _of_bound(kind: str, value: float, bound: float, of_all: float, objective: S
         ratio = 1.0
     ratio = min(1.0, max(0.0, ratio))
     # A bound above that of all elements is weaker, but not trivial: it is of another kind.
-    closed = of_all - bound
-    trivial = ratio < 1 and (kind == "all" or 0 <= closed <= WORTH * (of_all - value))
+    trivial = ratio < 1 and bound <= of_all and is_trivial(value, bound, of_all)
     numbers = {"f(S)": value, "bound": bound}
     reason = "the value is 0, and others may be larger"
     return Guarantee(ratio, ALONG_THE_RUN, FORMULAS[kind], numbers, reason=reason, trivial=trivial)
@@ -182,12 +179,10 @@ def _diagonals_at(
 
 
 def _are_spanned(objective: SparseObjective, support: IndexArray, others: IndexArray, noise: float) -> bool:
-    count = getattr(objective, "dependencies", None)
-    if objective.bounds is not None:  # others may add what bounds on these stop
+    if objective.groups is not None or len(others) > MOST_SPANNED:
         return False
-    if count is None or objective.groups is not None or len(others) > MOST_SPANNED:
-        return False
-    return all(count(np.sort(np.append(support, other)), 10 * noise) == 1 for other in others)
+    sets = (np.sort(np.append(support, other)) for other in others)
+    return all(objective.dependencies(each, 10 * noise) == 1 for each in sets)
 
 
 def _shifts(rest: FloatArray, spanned: BoolArray, size: int) -> Iterator[tuple[FloatArray, bool]]:

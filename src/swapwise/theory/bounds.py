@@ -10,9 +10,18 @@ from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Budget, Clock
 from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
-from swapwise.objectives.base import SetFunction, SparseObjective, rows_of, single_groups
+from swapwise.objectives.base import SetFunction, SparseObjective, by_element, rows_of
 from swapwise.objectives.conjugates import conjugate
 from swapwise.search.rules import gains_of_additions
+
+# A bound that closes less than this share of the distance from a value to that of all elements is trivial,
+# too: the ratio would rise by a quarter of a percentage point at most (r (1 − r) / 100 for a ratio of r).
+WORTH = 0.01
+
+
+def is_trivial(value: float, upper_bound: float, of_all: float) -> bool:
+    """Return whether a bound hardly improves on ``of_all``, the value of all elements, or infinity."""
+    return not upper_bound - value < (1.0 - WORTH) * (of_all - value)
 
 
 def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = None) -> float:
@@ -110,9 +119,9 @@ def _weighed(
     D = D.reshape(-1, *(1,) * (coef.ndim - 1))
     counts = np.isfinite(D)
     bent = np.where(counts, D, 1.0)
-    by_element = single_groups(len(coef)) if objective.groups is None else objective.groups
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        weights = by_element.sums(np.where(counts, conjugate(slope + bent * coef, bent, bounds)[0], 0.0))
+        worth = np.where(counts, conjugate(slope + bent * coef, bent, bounds)[0], 0.0)
+        weights = by_element(objective, worth)
         if bounds is not None:
             # Rows with infinite D are fitted without bounds, so their projected slopes count as 0.
             slope = np.where(counts, slope, 0.0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_count
 from swapwise.numerics import SUM
-from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.base import SparseObjective, known_smoothness
 
 # Columns of the curvature in memory at a time.
 BLOCK = 256
@@ -202,19 +202,12 @@ def _smoothness(objective: SparseObjective, size: int, spectra: dict[int, _Spect
     found = spectra.get(size)
     if found is not None and found.exact and objective.curvature_is != "bound":
         return Constant(found.largest, "exact")
-    known = _known_smoothness(objective, size)
+    known = known_smoothness(objective, size)
     return Constant(known if found is None else min(known, found.largest), "upper bound")
 
 
 def _rule(objective: SparseObjective, M_st: Constant, t: int) -> Constant:
-    return Constant(max(M_st, _known_smoothness(objective, t)), "upper bound")
-
-
-def _known_smoothness(objective: SparseObjective, t: int) -> float:
-    try:
-        return float(objective.smoothness(t))
-    except NotImplementedError:
-        return float("inf")
+    return Constant(max(M_st, known_smoothness(objective, t)), "upper bound")
 
 
 class _Spectrum(NamedTuple):

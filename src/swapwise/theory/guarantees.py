@@ -61,8 +61,10 @@ def local_search_ratio(
     at a local optimum. Theorems 13 and 14: the same with ``(α, β₁, β₂) = (m/M, M/m, 0)``.
 
     Theorem 23, at a stop of the geometric rule with δ = ε/s: ``α/(β + ε)``. No move gains ``δ f(X)``, and the
-    proof sums at most s of them, so that the paper's δ = ε/n is not needed. For systems, too: there are up to
-    ``s q η`` exchanges, and everything is divided by ``q η``.
+    proof sums at most s of them, so that the paper's δ = ε/n is not needed. The paper states it for sparse
+    objectives, and localizability is all that the proof for the oblivious rule uses. For systems Remark 24
+    states no ratio, and the same follows: there are up to ``s q η`` exchanges, and everything is divided by
+    ``q η``.
     """
     alpha, beta1, beta2 = triple
     beta = beta1 * drops_per_addition(p, q) + beta2 + (epsilon or 0.0)
@@ -201,8 +203,9 @@ def of_method(
 def _read_method(method: str | Pivot, constants: Constants) -> str | Pivot:
     if not isinstance(constants, Constants):
         raise TypeError(
-            "constants must be RestrictedConstants, such as restricted_constants(objective, s, t), "
-            f"Localizability or SubmodularityRatios, got {constants!r}"
+            "constants must be RestrictedConstants, such as theory.restricted_constants(objective, s, t) of "
+            "a sparse objective, Localizability, such as theory.Localizability(1, 1, 1) of a submodular one, "
+            f"or SubmodularityRatios, got {constants!r}"
         )
     if isinstance(method, Pivot):
         return method
@@ -297,7 +300,9 @@ class _LocalSearchRun:
         theorem, formula = f"Theorem {number}", LIMITS.get(beta, f"{alpha}/({beta})")
         numbers = numbers | ({"p": self.p, "q": self.q} if self.p > 1 else {})
         if self.epsilon is not None:
-            theorem = "Remark 24" if self.p > 1 else "Theorem 23"
+            # The paper states this for sparse objectives under a matroid; its proof gives the rest.
+            for_matroid = "Theorem 23" if "m_2s" in numbers else "after Theorem 23"
+            theorem = "after Remark 24" if self.p > 1 else for_matroid
             formula, numbers = f"{alpha}/({beta} + ε)", numbers | {"ε": self.epsilon}
         elif self.T is not None:
             formula += f" · (1 − max(0, 1 − ({beta})/s)^T)"

@@ -1,15 +1,9 @@
 r"""Localizability: what small moves gain together, compared with the large move to any other set.
 
-A set function f is (α, β₁, β₂)-localizable with size s and exchange size t if for all sets X and X* of at
-most s elements, and every collection 𝒫 (repetitions allowed) of subsets P of X △ X* with |P| ≤ t,
-
-    Σ_{P∈𝒫} [f(X △ P) − f(X)]  ≥  α k f(X*) − (β₁ ℓ + β₂ k) f(X)
-
-where every element of X* \ X appears at least k times in 𝒫, every element of X \ X* at most ℓ times, and
-ℓ ≥ k ≥ 1. (The published definition leaves out ℓ ≥ k, without which not even linear functions have it.)
-
-There are infinitely many collections, but none is enumerated. Divided by k, multiplicities become weights
-y ≥ 0 and λ = ℓ/k ≥ 1, and the worst collection for a pair is a linear program, whose corners are rational:
+The definition is in :class:`Localizability`. (The published one leaves out ℓ ≥ k, without which not even
+linear functions have it.) There are infinitely many collections 𝒫 for a pair X, X*, but none is enumerated.
+Divided by k, multiplicities become weights y ≥ 0 and λ = ℓ/k ≥ 1, and the worst collection for a pair is a
+linear program, whose corners are rational:
 
     min Σ_P y_P gain_P + β₁ λ f(X)  such that  Σ_{P∋v} y_P ≥ 1 on X* \ X  and  Σ_{P∋v} y_P ≤ λ on X \ X*
 

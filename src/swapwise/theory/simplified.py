@@ -1,13 +1,9 @@
 r"""Simplified localizability: what swaps gain together, compared with the large move to another base.
 
-Definition 5 of Fujii (2020): f is (α, β)-localizable with size s if for all sets X and X* of exactly s
-elements, and every bijection φ from X \ X* to X* \ X,
-
-    Σ_{x ∈ X \ X*} [f(X − x + φ(x)) − f(X)]  ≥  α f(X*) − β f(X)
-
-The proof under a matroid needs only this part of the general definition, so the ratio is larger. The
-bijection that gains least is an assignment problem. With w for its gain and r = 1/β, the inequality of a pair
-reads α/β ≤ (f(X) + r w) / f(X*), so that the largest α/β is a linear program in α/β and r.
+The definition (Definition 5 of Fujii 2020) is in :class:`swapwise.theory.localizable.Localizability`, with β
+for β₁ + β₂. The proof under a matroid needs only this part of the general definition, so the ratio is larger.
+The bijection that gains least is an assignment problem. With w for its gain and r = 1/β, the inequality of a
+pair reads α/β ≤ (f(X) + r w) / f(X*), so that the largest α/β is a linear program in α/β and r.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class Guarantee:
     constants : the numbers in the formula
     in_expectation : whether it holds on average over the method's random choices
     max_iterations : within how many moves the search stops, begun at the best single element, if known
-    reason : why nothing is guaranteed, if the ratio is 0
+    reason : why nothing is guaranteed, if the ratio is 0; empty otherwise
     assumptions : what it takes on trust of the constraint or the start, a sentence each (see
         ``Certificate.assumptions``)
     trivial : whether it says no more than that all elements together have a larger value, as in
@@ -63,6 +63,10 @@ class Guarantee:
     assumptions: tuple[str, ...] = ()
     trivial: bool = False
     others: tuple[Guarantee, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.ratio > 0:  # constructors give the reason that would hold at 0
+            object.__setattr__(self, "reason", "")
 
     @property
     def vacuous(self) -> bool:

@@ -47,7 +47,7 @@ def guarantee_table(
     Returns
     -------
     pandas.DataFrame
-        One row per method, best guarantee first. ``needs`` is what its theorem asks for, and
+        One row per method, best guarantee first. ``needs`` is what its theorem requires, and
         ``reason`` why the ratio is 0, if it is.
 
     See Also
@@ -77,7 +77,6 @@ def guarantee_table(
     for name in dict.fromkeys([*PIVOTS, *METHODS, *THEOREMS]):
         stated = _guarantee_of(name, constraint, known, (details or {}).get(name))
         needs = NEEDS_OF_RULES[name] if name in NEEDS_OF_RULES else _needs(name)
-        reason = stated.reason if stated.vacuous else ""
         rows.append(
             (
                 name,
@@ -87,7 +86,7 @@ def guarantee_table(
                 stated.formula,
                 stated.in_expectation,
                 needs,
-                reason,
+                stated.reason,
             )
         )
     table = pd.DataFrame(rows, columns=COLUMNS)

@@ -20,23 +20,10 @@ from swapwise.app.cli.options import FamilyName, SizeCriterion
 from swapwise.app.cli.problem import read_problem
 from swapwise.app.cli.reading.rows import Dialect
 from swapwise.app.cli.reading.tables import read_table
-from swapwise.app.cli.request import request_of
+from swapwise.app.cli.request import SelectOptions, request_of
 from swapwise.checks import unwarned
 
 ROWS = 40
-OPTIONS = dict.fromkeys(
-    [
-        "path",
-        "choose",
-        "force_in",
-        "force_out",
-        "ridge",
-        "offset",
-        "exposure",
-        *LimitOptions.__dataclass_fields__,
-    ]
-)
-FLAGS = dict.fromkeys(["certify", "one_hot", "drop_missing", "demo"], False)
 
 
 @pytest.fixture
@@ -54,8 +41,9 @@ def towns(table):
 
 
 def request_with(**options):
-    given = {"data": Path("t.csv"), "target": "y", "family": FamilyName.LINEAR, "method": "auto"}
-    return request_of(OPTIONS | FLAGS | given | options)
+    limits = {name: options.pop(name) for name in LimitOptions.__dataclass_fields__ if name in options}
+    given = {"data": Path("t.csv"), "target": "y"} | options
+    return request_of(SelectOptions(**given, limits=LimitOptions(**limits)))
 
 
 def problem_of(table, **options):

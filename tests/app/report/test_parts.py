@@ -13,8 +13,7 @@ from swapwise.app.report.chosen_parts import ChosenFeatures
 from swapwise.app.report.data_parts import MOST_POINTS, data_parts
 from swapwise.app.report.fit_parts import path_parts
 from swapwise.app.report.proof_parts import certificate_parts, proof_history_parts, verdict_in_words
-from swapwise.app.report.search_history import RecordedMove, moves_of
-from swapwise.app.report.search_parts import MOST_MOVES, moves_parts
+from swapwise.app.report.search_parts import MOST_MOVES, RecordedMove, moves_of, moves_parts
 from swapwise.app.report.selection import selection_report
 from swapwise.charts.chart import Axis, Bars, Chart, Curve
 from swapwise.charts.svg import drawn

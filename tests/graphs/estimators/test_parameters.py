@@ -2,7 +2,10 @@
 
 import inspect
 import re
+from typing import get_type_hints
 
+import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -49,6 +52,7 @@ class TestParameters:
     def test_names_and_defaults(self, kind):
         assert kind().get_params() == PARAMETERS[kind]
         assert repr(kind()) == f"{kind.__name__}()"
+        assert get_type_hints(kind.__init__).keys() == {*PARAMETERS[kind], "return"}
 
     def test_only_degrees_are_positional(self, kind):
         first, *others = inspect.signature(kind).parameters.values()
@@ -70,6 +74,20 @@ class TestParameters:
         assert repr(model) == f"{kind.__name__}(max_degree=2, max_edges=5, threshold=0.1)"
 
     def test_each_is_documented_by_itself(self, kind):
-        section = re.search(r"^Parameters\n-+\n(.*?)\n\n", inspect.getdoc(kind), re.MULTILINE | re.DOTALL)[1]
-        described = re.findall(r"^(\w+) : .+\n    \S", section, re.MULTILINE)
+        described = names_in("Parameters", kind)
         assert sorted(described) == sorted(PARAMETERS[kind])
+        assert described == [*inspect.signature(kind).parameters]
+
+    def test_so_is_every_attribute_of_a_fit(self, kind):
+        frame = pd.DataFrame(np.random.default_rng(0).integers(2, size=(60, 3)), columns=list("abc"))
+        fitted = vars(kind().fit(frame))
+        assert sorted(names_in("Attributes", kind)) == sorted(
+            set(re.findall(r"\b[a-z]\w*_\b", " ".join(fitted)))
+        )
+
+
+def names_in(section, kind):
+    """The names that a section of the documentation describes, each with words of its own."""
+    text = re.search(rf"^{section}\n-+\n(.*?)\n\n", inspect.getdoc(kind), re.MULTILINE | re.DOTALL)[1]
+    assert "As in" not in text
+    return re.findall(r"^(\w+) : .+\n    \S", text, re.MULTILINE)

@@ -1,6 +1,7 @@
 """Groups of columns in least squares: closed-form gains, compiled runs and working sets against refits."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -269,3 +270,17 @@ def test_coefficients_of_dependent_columns_are_moderate():
     coef = f.coef([0])
     assert np.abs(coef).max() < 10
     np.testing.assert_allclose((X - X.mean(axis=0)) @ coef, y - y.mean(), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("groups", "wrong"),
+    [([[0, 1], [2, 3]], "the list [0, 1]"), (["a", "a", ("b", [2]), "c"], "the tuple ('b', [2])")],
+)
+def test_groups_as_lists_of_columns_are_refused(groups, wrong):
+    with pytest.raises(TypeError, match=re.escape(f"one label for each of the 4 columns, got {wrong}")):
+        sw.LeastSquares(np.eye(4), np.ones(4), groups=groups)
+
+
+def test_labels_may_come_from_a_generator():
+    f = sw.LeastSquares(np.eye(4), np.ones(4), groups=(label for label in "aabb"))
+    assert f.group_labels == ["a", "b"]

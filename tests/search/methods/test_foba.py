@@ -184,7 +184,7 @@ def test_plain_set_functions_are_served():
 
 
 def test_steps_back_are_drawn(tmp_path):
-    from swapwise.app.report.search_history import moves_of as drawn
+    from swapwise.app.report.search_parts import moves_of as drawn
     from swapwise.app.report.search_parts import moves_parts
 
     _, result = next(steps_back())

@@ -1,4 +1,4 @@
-"""What the answers of ``swapwise select`` and ``graph`` share: proof, notes, and their JSON."""
+"""Proof, notes and JSON of an answer, the same for ``swapwise select`` and ``graph``."""
 
 from __future__ import annotations
 

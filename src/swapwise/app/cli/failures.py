@@ -16,7 +16,7 @@ INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
 
 class BadInput(ValueError):
-    """The input cannot be used; the message names what is wrong with it."""
+    """The input cannot be used; the message names the problem."""
 
 
 @contextmanager

@@ -90,15 +90,14 @@ def feasible_sets(
 def _require_size(limits: LimitOptions, ground: GroundSet) -> None:
     n, n_forced = len(ground.elements), len(ground.forced)
     least, most = limits.in_all
-    option = "--size" if limits.exactly is None else "--exactly"
     if most is not None and most > n:
-        raise BadInput(f"{option} is {most}, but there are only {n} features to choose from")
+        raise BadInput(f"{limits.size_option} is {most}, but there are only {n} features to choose from")
     if least > n:
         raise BadInput(f"--at-least is {least}, but there are only {n} features to choose from")
     if most is not None and most < n_forced:
         raise BadInput(
-            f"--force-in names {n_forced} features, but at most {most} in all are allowed; {option} "
-            f"{n_forced} allows them"
+            f"--force-in names {n_forced} features, but at most {most} in all are allowed; "
+            f"{limits.size_option} {n_forced} allows them"
         )
 
 
@@ -148,7 +147,7 @@ def _require_enough(limits: LimitOptions, group_of: dict[str, str]) -> None:
         )
     needed, most = least * len(sizes), limits.in_all[1]
     if most is not None and needed > most:
-        option = "--size" if limits.exactly is None else "--exactly"
+        option = limits.size_option
         raise BadInput(
             f"--at-least {least} of each of {len(sizes)} groups is {needed} features, but {option} allows "
             f"{most} in all; {option} {needed} allows them"

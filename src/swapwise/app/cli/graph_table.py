@@ -93,7 +93,7 @@ def read_graph_table(
     correlation: Correlation | None,
     poisson: list[str],
 ) -> GraphTable:
-    """Return a table as the data of a graph, or say what is in the way."""
+    """Return a table as the data of a graph; refuse one that cannot be."""
     left_out = names_among(force_out, table.columns)
     require_columns(left_out, table, "--force-out")
     weights = [] if counts is None else [counts]
@@ -234,11 +234,11 @@ def as_yes_or_no(table: pd.DataFrame) -> pd.DataFrame:
             + (f"; and {len(got) - MOST_COLUMNS} columns more" if len(got) > MOST_COLUMNS else "")
             + "; --force-out leaves columns out"
         )
-    _say_what_is_yes(table)
+    _note_values_taken_for_yes(table)
     return table.apply(_as_booleans)
 
 
-def _say_what_is_yes(table: pd.DataFrame, taken_for: str = "taken for yes") -> None:
+def _note_values_taken_for_yes(table: pd.DataFrame, taken_for: str = "taken for yes") -> None:
     """Note which of two values is yes, or higher, where that is not clear: signs of weights depend on it."""
     words = {name: set(_in_words(table[name].dropna())) for name in table.columns}
     columns_of: dict[str, list[str]] = {}
@@ -261,7 +261,7 @@ def as_numbers(table: pd.DataFrame) -> pd.DataFrame:
     """Return columns as numbers, those of two values as 0 and 1; missing values are NaN."""
     numbers = {}
     words = [name for name in table.columns if not is_numeric_dtype(table[name]) and _is_binary(table[name])]
-    _say_what_is_yes(table[words], "taken for the higher value")
+    _note_values_taken_for_yes(table[words], "taken for the higher value")
     for name in table.columns:
         column = table[name]
         if name in words:

@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from swapwise.app.cli.failures import BadInput
+from swapwise.app.cli.options import LIMITS, flag, limit
 
 # Without a limit, all features would be chosen.
 DEFAULT_SIZE = 10
@@ -28,27 +30,78 @@ class Heredity(StrEnum):
 class LimitOptions:
     """The options of ``swapwise select`` that limit the choice."""
 
-    size: int | None = None
-    exactly: int | None = None
-    groups: Path | None = None
-    groups_from_prefix: str | None = None
-    groups_from_pattern: str | None = None
-    per_group: int | None = None
-    at_least: int | None = None
-    few_groups: int | None = None
-    and_groups: Path | None = None
-    and_per_group: int | None = None
-    whole_groups: Path | None = None
+    size: Annotated[
+        int | None,
+        limit(
+            f"Maximum number of features; {DEFAULT_SIZE} by default, unless groups or a budget limit them.",
+            "NUMBER",
+        ),
+    ] = None
+    exactly: Annotated[
+        int | None,
+        limit("Exactly this many features in all; per group: --per-group N --at-least N.", "NUMBER"),
+    ] = None
+    at_least: Annotated[
+        int | None, limit("Minimum number of features per group; in all, if there are no groups.", "NUMBER")
+    ] = None
+    groups: Annotated[
+        Path | None,
+        limit(
+            "Groups to limit: a CSV with two columns, feature and group, one line per feature.",
+            "FILE",
+            "--groups",
+            "--limit-by",
+        ),
+    ] = None
+    groups_from_prefix: Annotated[
+        str | None, limit("Groups by prefix: the part of a name before this, such as _.", "TEXT")
+    ] = None
+    groups_from_pattern: Annotated[
+        str | None,
+        limit(
+            "Groups by regular expression: its match in a name, or that of its first parentheses.", "REGEX"
+        ),
+    ] = None
+    per_group: Annotated[
+        int | None,
+        limit(
+            "Maximum number of features per group; 1 by default, any with --at-least or --few-groups.",
+            "NUMBER",
+        ),
+    ] = None
+    few_groups: Annotated[int | None, limit("Features from at most this many groups.", "NUMBER")] = None
+    and_groups: Annotated[Path | None, limit("A second CSV of groups to limit.", "FILE")] = None
+    and_per_group: Annotated[
+        int | None, limit("Maximum number per group of --and-groups; 1 by default.", "NUMBER")
+    ] = None
+    whole_groups: Annotated[
+        Path | None,
+        limit("Groups chosen whole or not at all, which count once: a CSV of feature and group.", "FILE"),
+    ] = None
     #: Each item is two or more names with commas between them
-    not_both: list[str] | None = None
-    not_both_above: float | None = None
-    costs: Path | None = None
-    budget: float | None = None
-    hierarchy: Heredity | None = None
-    product_sign: str | None = None
-    #: On coefficients
-    positive: bool = False
-    bounds: Path | None = None
+    not_both: Annotated[
+        list[str] | None, limit("At most one of these features: a,b; can be given several times.", "NAMES")
+    ] = None
+    not_both_above: Annotated[
+        float | None, limit("No two features with an absolute correlation above this, such as 0.9.", "NUMBER")
+    ] = None
+    costs: Annotated[
+        Path | None, limit("A CSV with two columns, feature and cost, for --budget.", "FILE")
+    ] = None
+    budget: Annotated[float | None, limit("Maximum total cost of the chosen features.", "NUMBER")] = None
+    hierarchy: Annotated[
+        Heredity | None,
+        limit("Products a:b and powers a^2 only with all of their factors, or (weak) at least one."),
+    ] = None
+    product_sign: Annotated[
+        str | None, limit("Sign between factors in names; : by default, or a blank.", "TEXT")
+    ] = None
+    #: On coefficients, as are the bounds
+    positive: Annotated[bool, flag("No negative coefficients.", "--positive", panel=LIMITS)] = False
+    bounds: Annotated[
+        Path | None,
+        limit("Bounds on coefficients: a CSV of feature, lower and upper, empty for none.", "FILE"),
+    ] = None
 
     @property
     def has_groups(self) -> bool:
@@ -84,6 +137,11 @@ class LimitOptions:
         if self.exactly is not None:
             return self.exactly, self.exactly
         return 0 if self.has_groups else self.at_least or 0, self.size
+
+    @property
+    def size_option(self) -> str:
+        """The option that limits the number of features in all."""
+        return "--size" if self.exactly is None else "--exactly"
 
     @property
     def needs_size(self) -> bool:
@@ -154,7 +212,7 @@ class LimitOptions:
             return
         option, most = "--per-group", self.per_group
         if not self.has_groups:
-            option, most = ("--size", self.size) if self.exactly is None else ("--exactly", self.exactly)
+            option, most = self.size_option, self.in_all[1]
         if most is not None and self.at_least > most:
             raise BadInput(
                 f"--at-least is {self.at_least}, but {option} allows no more than {most}; {option} "

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import is_dataclass
 from enum import StrEnum
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -54,47 +58,78 @@ class Correlation(StrEnum):
     POLYCHORIC = "polychoric"
 
 
-def flag(*names: str, help: str, panel: str | None = None) -> Any:
+def command_of(record: Any) -> Callable[[Callable[[Any], None]], Callable[..., None]]:
+    """Make a command of a function of one record (a dataclass), whose fields are the command's options.
+
+    A field whose type is a record, too, stands for the options that are its fields.
+    """
+
+    def decorate(run: Callable[[Any], None]) -> Callable[..., None]:
+        @wraps(run)
+        def command(**values: Any) -> None:
+            run(_record_of(record, values))
+
+        command.__signature__ = Signature(list(_options_of(record)))  # type: ignore[attr-defined]
+        return command
+
+    return decorate
+
+
+def _options_of(record: Any) -> Iterator[Parameter]:
+    for field in signature(record, eval_str=True).parameters.values():
+        if is_dataclass(field.annotation):
+            yield from _options_of(field.annotation)
+        else:
+            yield field.replace(kind=Parameter.KEYWORD_ONLY)
+
+
+def _record_of(record: Any, values: Mapping[str, Any]) -> Any:
+    kinds = {field.name: field.annotation for field in signature(record, eval_str=True).parameters.values()}
+    return record(
+        **{name: values[name] for name in kinds if name in values},
+        **{name: _record_of(kind, values) for name, kind in kinds.items() if is_dataclass(kind)},
+    )
+
+
+def flag(text: str, *names: str, panel: str | None = None) -> Any:
     """Return an option without a value; help would show one if the metavar were not empty."""
-    return typer.Option(*names, help=help, metavar="", rich_help_panel=panel)
+    return option(text, "", *names, panel=panel)
 
 
-def option(*names: str, help: str, metavar: str, panel: str | None = None) -> Any:
-    return typer.Option(*names, help=help, metavar=metavar, rich_help_panel=panel)
+def option(text: str, metavar: str | None = None, *names: str, panel: str | None = None) -> Any:
+    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=panel)
 
 
-def file(*names: str, help: str) -> Any:
-    return option(*names, help=help, metavar="FILE", panel=FILES)
+def file(text: str) -> Any:
+    return option(text, "FILE", panel=FILES)
 
 
-def limit(*names: str, help: str, metavar: str) -> Any:
-    return option(*names, help=help, metavar=metavar, panel=LIMITS)
+def limit(text: str, metavar: str | None = None, *names: str) -> Any:
+    return option(text, metavar, *names, panel=LIMITS)
 
 
 DATA = "A table: .csv, .tsv or .txt (also packed, as .csv.gz), .parquet or .npz."
 Separator = Annotated[
     str | None,
-    option(help="What is between the columns of text: , ; | or tab, blank.", metavar="SIGN", panel=READING),
+    option("What is between the columns of text: , ; | or tab, blank.", "SIGN", panel=READING),
 ]
-Decimal = Annotated[
-    str | None, option(help="The sign before decimals: . or ,", metavar="SIGN", panel=READING)
-]
+Decimal = Annotated[str | None, option("The sign before decimals: . or ,", "SIGN", panel=READING)]
 Encoding = Annotated[
     str | None,
-    option(help="Of text that is not UTF-8, such as cp1252 or latin-1.", metavar="NAME", panel=READING),
+    option("Of text that is not UTF-8, such as cp1252 or latin-1.", "NAME", panel=READING),
 ]
-DropMissing = Annotated[bool, flag("--drop-missing", help="Leave out rows with missing values.")]
+DropMissing = Annotated[bool, flag("Leave out rows with missing values.", "--drop-missing")]
 ForceOut = Annotated[
-    list[str] | None, option(help="Columns to leave out: c,d, or one option per column.", metavar="NAMES")
+    list[str] | None, option("Columns to leave out: c,d, or one option per column.", "NAMES")
 ]
-Report = Annotated[Path | None, file(help="A page with charts, as .html, that opens offline.")]
-Force = Annotated[bool, flag("--force", help="Overwrite files that exist.", panel=FILES)]
-Quiet = Annotated[bool, flag("--quiet", "-q", help="Print nothing but errors.", panel=MESSAGES)]
-Debug = Annotated[bool, flag("--debug", help="Show the traceback of an error.", panel=MESSAGES)]
-Method = Annotated[str, option(help="How to search, as in swapwise.maximize.", metavar="NAME", panel=SEARCH)]
-Certify = Annotated[bool, flag("--certify", help="Prove how good the choice is.", panel=SEARCH)]
-ProofSeconds = Annotated[float, option(help="Time limit of the proof.", metavar="NUMBER", panel=SEARCH)]
-Json = Annotated[Path | None, file(help="The answer as JSON; - prints it and nothing else.")]
+Report = Annotated[Path | None, file("A page with charts, as .html, that opens offline.")]
+Force = Annotated[bool, flag("Overwrite files that exist.", "--force", panel=FILES)]
+Quiet = Annotated[bool, flag("Print nothing but errors.", "--quiet", "-q", panel=MESSAGES)]
+Debug = Annotated[bool, flag("Show the traceback of an error.", "--debug", panel=MESSAGES)]
+Method = Annotated[str, option("How to search, as in swapwise.maximize.", "NAME", panel=SEARCH)]
+Certify = Annotated[bool, flag("Prove how good the choice is.", "--certify", panel=SEARCH)]
+ProofSeconds = Annotated[float, option("Time limit of the proof.", "NUMBER", panel=SEARCH)]
+Json = Annotated[Path | None, file("The answer as JSON; - prints it and nothing else.")]
 
 
 def check_data(data: Path | None, *, demo: bool) -> None:

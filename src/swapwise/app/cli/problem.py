@@ -36,7 +36,7 @@ class SelectionProblem:
     group_of: dict[str, str] | None
     #: The variables that are chosen in any case
     forced: list[str]
-    #: What is added to the linear predictor of every row
+    #: A term of the linear predictor of every row
     offset: FloatArray | None = None
     #: Bounds on coefficients by column, as parameters of the estimator; none if there are none
     coefficients: dict[str, Any] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class SelectionProblem:
 
 
 def read_problem(request: SelectionRequest, table: pd.DataFrame) -> SelectionProblem:
-    """Return the problem that a request poses about a table, or say what is wrong with either."""
+    """Return the problem that a request poses about a table; refuse those that do not fit each other."""
     request = request.matched_to(table)
     table = table.drop(columns=request.force_out)
     classes = request.family is FamilyName.LOGISTIC
@@ -62,12 +62,12 @@ def read_problem(request: SelectionRequest, table: pd.DataFrame) -> SelectionPro
     require_usable(
         features,
         request.target,
-        one_hot=request.one_hot,
-        drop_missing=request.drop_missing,
+        one_hot=request.options.one_hot,
+        drop_missing=request.options.drop_missing,
         forced=request.force_in,
     )
     note_on_identifiers(features.drop(columns=request.target))
-    table = without_missing(table, drop=request.drop_missing)
+    table = without_missing(table, drop=request.options.drop_missing)
     offset = _pop_offset(table, request)
     dataset = read_dataset(table, request.target, classes=classes)
     _require_variation(request.force_in, dataset.X)
@@ -107,7 +107,7 @@ def _pop_offset(table: pd.DataFrame, request: SelectionRequest) -> FloatArray | 
     if request.family is FamilyName.LOGISTIC and n_classes > 2:
         raise BadInput(f"--offset is for two classes, whose log-odds it is added to, got {n_classes} classes")
     column = table.pop(request.offset_column)
-    return read_offset(column, request.family, is_exposure=request.exposure is not None)
+    return read_offset(column, request.family, is_exposure=request.options.exposure is not None)
 
 
 def _require_variation(forced: list[str], X: pd.DataFrame) -> None:

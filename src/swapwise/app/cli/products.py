@@ -11,8 +11,8 @@ import numpy as np
 from swapwise.app.cli.failures import BadInput
 from swapwise.app.cli.messages import hint, quoted
 
-# The sign between the factors of a product: in R's formulas, and in scikit-learn's names.
-COLON, BLANK = ":", " "
+# The sign between the factors of a product in scikit-learn's names; in R's formulas it is a colon.
+BLANK = " "
 
 POWER = re.compile(r"(.+)\^(\d+)")
 

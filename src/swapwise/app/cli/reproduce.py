@@ -60,11 +60,11 @@ def reproduce(
     ] = None,
     start: Annotated[Start, typer.Option(help="Where the paper's local searches begin.")] = Start.BOTH,
     as_published: Annotated[
-        bool, flag("--as-published", help="One M for all moves, as the algorithms are printed.")
+        bool, flag("One M for all moves, as the algorithms are printed.", "--as-published")
     ] = False,
     quick: Annotated[
         bool,
-        flag("--quick", help="Two trials, without anything that takes more than about half a second."),
+        flag("Two trials, without anything that takes more than about half a second.", "--quick"),
     ] = False,
 ) -> None:
     """Run the paper's experiments and draw its figure; an interrupted run can be resumed."""
@@ -151,14 +151,14 @@ def _run_and_report(grid: Sequence[Cell], folder: Path, options: dict[str, Any])
 
 
 def _write_results(folder: Path, rows: pd.DataFrame, manifest: Manifest) -> list[Finding]:
-    """Write all files but the store; return what became of the claims."""
+    """Write all files but the store; return the findings on the claims."""
     from swapwise.paper.claims import describe, findings, to_markdown
     from swapwise.paper.figure import draw_figure
     from swapwise.paper.page import render_page
-    from swapwise.paper.sessions import what_is_missing
+    from swapwise.paper.sessions import missing_rows_in_words
 
     judged = findings(rows)
-    about = f"{describe(rows)} {what_is_missing(manifest)}".strip()
+    about = f"{describe(rows)} {missing_rows_in_words(manifest)}".strip()
     figure = draw_figure(rows)
     write_atomically(folder / "rows.csv", rows.to_csv(index=False).encode())
     write_atomically(folder / "figure.png", _saved(figure, "png"))

@@ -58,7 +58,7 @@ class Selection:
     @property
     def unproven(self) -> bool:
         """Whether a proof was interrupted before it proved anything."""
-        return self.problem.request.certify and self.certificate is None
+        return self.problem.request.options.certify and self.certificate is None
 
     @property
     def interrupted(self) -> bool:
@@ -189,22 +189,21 @@ class Selection:
         return file.getvalue()
 
 
-def select_features(
-    problem: SelectionProblem, proof_seconds: float, notes: list[str], *, progress: bool
-) -> Selection:
+def select_features(problem: SelectionProblem, notes: list[str], *, progress: bool) -> Selection:
     """Fit the estimator of the request, and prove how good it is; warnings are appended to ``notes``."""
-    request, model, clock = problem.request, _estimator(problem, progress), Clock()
+    request, options = problem.request, problem.request.options
+    model, clock = _estimator(problem, progress), Clock()
     data = {"X": problem.dataset.X, "y": problem.y}
     data |= {} if problem.offset is None else {"offset": problem.offset}
     model.fit(**data)
-    proof = proof_of(model, data, proof_seconds, progress) if request.certify else None
+    proof = proof_of(model, data, options.proof_seconds, progress) if options.certify else None
     if proof is not None:
         if proof.kind == "all" and not proof.optimal and proof.status is not Status.INTERRUPTED:
             warn(
                 "nothing but the fit of all features together bounds this one; "
                 "--ridge 0.01 helps to prove more"
             )
-        if proof.better is not None and request.choose is None and request.method not in OTHERS:
+        if proof.better is not None and request.choose is None and options.method not in OTHERS:
             model, proof = _with_better(model, data, proof)
     return Selection(problem, model, proof, clock.seconds(), notes)
 
@@ -231,8 +230,8 @@ def _estimator(problem: SelectionProblem, progress: bool) -> Any:
     request, constraint = problem.request, problem.constraint
     name = ESTIMATORS.get(request.family, ANY_FAMILY)
     options: dict[str, Any] = {
-        "method": request.method,
-        "ridge": request.ridge,
+        "method": request.options.method,
+        "ridge": request.options.ridge,
         "groups": problem.dataset.variable_of,
         "forced": problem.forced or None,
         "progress": progress,

@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from swapwise.app.report.chosen_parts import SupportBars
 from swapwise.app.report.fit_parts import path_chart
-from swapwise.app.report.graph_parts import edges_chart
-from swapwise.app.report.graph_path import edge_path
-from swapwise.app.report.proof_history import proof_history_chart
-from swapwise.app.report.search_history import moves_chart, moves_of, no_moves_chart, without_moves
-from swapwise.app.report.support_chart import SupportBars
+from swapwise.app.report.graph_parts import edge_path, edges_chart
+from swapwise.app.report.proof_parts import proof_history_chart
+from swapwise.app.report.search_parts import moves_chart, moves_of, no_moves_chart, without_moves
 from swapwise.certify.certificate import Certificate
-from swapwise.charts.axes import axes_or_new, drawn_model
 from swapwise.charts.chart import PROVEN, Rule
-from swapwise.charts.figures import draw
+from swapwise.charts.figures import axes_or_new, draw, drawn_model
 from swapwise.checks import FloatArray, as_count, as_real, as_vector
 from swapwise.constraints.partition import Partition
-from swapwise.estimators.constraint_of import GroundSet
+from swapwise.estimators.ground_set import GroundSet
 from swapwise.search.result import SearchResult
 
 if TYPE_CHECKING:

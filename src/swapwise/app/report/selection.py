@@ -23,7 +23,7 @@ from swapwise.app.report.search_parts import moves_parts, notice_of, search_in_w
 from swapwise.certify.certificate import Certificate
 from swapwise.checks import as_weights
 from swapwise.estimators.base import SparseEstimator
-from swapwise.estimators.constraint_of import GroundSet
+from swapwise.estimators.ground_set import GroundSet
 
 TITLE = "Features chosen"
 

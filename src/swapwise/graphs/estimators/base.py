@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import networkx as nx
 import numpy as np
@@ -20,11 +21,18 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_real
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import planned, searched, warn_if_cut_short
 from swapwise.estimators.kept_data import without_large_data
+from swapwise.estimators.parameters import KW_ONLY, BaseEstimator, attribute, parameter, with_parameters
 from swapwise.files import write_atomically
-from swapwise.graphs.estimators.parameters import GraphParameters, StartParameters
 from swapwise.graphs.estimators.vertices import Vertices, degree_limits, symmetric_matrix
 from swapwise.graphs.pictures.words import counted
 from swapwise.search.result import SearchResult
+from swapwise.search.rules import Pivot
+
+#: The limit on neighbours, of graphs within limits and of those whose number of edges is chosen
+DEGREES = "int, mapping from vertex to int, sequence of int, or None"
+MOST_NEIGHBOURS = """
+    How many neighbours a variable may have: a number for all, by name (or position), or in the order of the
+    columns; None for any number."""
 
 
 class GraphSample(NamedTuple):
@@ -72,17 +80,112 @@ class GraphSample(NamedTuple):
         return round(float(relative.sum() ** 2 / (relative**2).sum()), 9)
 
 
-class BaseGraph(GraphParameters, ABC):
+@with_parameters
+class BaseGraph(BaseEstimator, ABC):
     """An estimator of a graph whose vertices are the columns of the data.
 
     A subclass reads data (``_read_data``), has an objective over sets of edges (``_objective``), and sets the
     attributes of the fit on a graph (``_install_fit``), among them ``adjacency_``.
     """
 
+    max_degree: int | Mapping[Any, int] | Iterable[int] | None = parameter(3, DEGREES, MOST_NEIGHBOURS)
+    _: KW_ONLY
+    max_edges: int | None = parameter(
+        None, "int, optional", "How many edges there may be in all; by default as many as degrees allow."
+    )
+    edges: Any = parameter(
+        None,
+        "sequence of pairs, or networkx graph, optional",
+        "The pairs that may have an edge, by names or positions of the columns; by default all.",
+    )
+    forced_edges: Any = parameter(
+        None,
+        "sequence of pairs, or networkx graph, optional",
+        "Edges that are in every graph, and count towards all limits.",
+    )
+    threshold: float = parameter(
+        0.0,
+        "float",
+        """
+        Leave out edges whose weight in ``adjacency_`` is at most this large, and fit the others again; not
+        those that are forced.""",
+    )
+    method: str | Pivot = parameter(
+        "auto",
+        "str, pivot rule or method",
+        """
+        How to search: ``"auto"``, local search by ``"oblivious"``, ``"semi-oblivious"`` or
+        ``"non-oblivious"`` (or a rule object), or another method, such as ``"greedy"`` (or an object of
+        ``swapwise.methods``). :func:`swapwise.maximize` lists them.""",
+    )
+    q: int = parameter(1, "int", "How many edges a move may exchange in local search.")
+    n_restarts: int = parameter(
+        0, "int", "This many further searches begin at random graphs, and the best answer is kept."
+    )
+    max_iter: int | None = parameter(
+        None, "int, optional", "Largest number of moves of each search, after a start that is given by name."
+    )
+    tol: float = parameter(
+        1e-10,
+        "float",
+        "A move improves if it gains more than ``tol`` times the value of a perfect prediction.",
+    )
+    time_limit: float | None = parameter(
+        None,
+        "float, optional",
+        """
+        Seconds after which the best graph so far is taken, for a search with all its restarts. Where values
+        are missing there are two searches.""",
+    )
+    random_state: Any = parameter(
+        None,
+        "int or numpy Generator, optional",
+        """
+        For the random graphs, and for draws of missing values. None is 0: the same call gives the
+        same answer.""",
+    )
+    progress: bool = parameter(False, "bool", "Show a bar on the terminal.")
+
+    adjacency_: FloatArray = attribute(
+        "array of shape (n_features, n_features)",
+        "The weights of the edges: symmetric, with zeros where there is no edge.",
+    )
+    graph_: nx.Graph = attribute(
+        "networkx.Graph",
+        """
+        Its nodes are the names of the columns, or else their positions; its edges have the attribute
+        ``weight``.""",
+    )
+    support_: IndexArray = attribute("array of shape (n_edges, 2)", "The edges, as pairs of columns.")
+    pairs_: IndexArray = attribute(
+        "array of shape (n_pairs, 2)", "The pairs of columns that may have an edge."
+    )
+    selection_frequency_: FloatArray = attribute(
+        "array of shape (n_features, n_features)",
+        "The share of restarts, the first search included, whose answer has the edge: all on the same data.",
+    )
+    result_: SearchResult = attribute(
+        "SearchResult", "The search behind the graph; its elements are the rows of ``pairs_``."
+    )
+    constraint_: Constraint = attribute(
+        "Constraint", "The limits of the search on these elements, with the forced edges in them."
+    )
+    limits_: IndexArray = attribute(
+        "array of shape (n_features,)", "How many neighbours each variable may have."
+    )
+    n_iter_: int = attribute("int", "The number of moves on the record of ``result_``, at least 1.")
+    n_observed_: IndexArray = attribute(
+        "array of shape (n_features, n_features)",
+        """
+        In how many samples both of two variables were observed; on the diagonal, in how many one was.""",
+    )
+    n_features_in_: int = attribute("int", "The number of columns of the training data.")
+    feature_names_in_: NDArray[Any] = attribute(
+        "array of str, if the columns have names", "The names of the columns of the training data."
+    )
+
     #: What the weight of an edge is called
-    weight_is: str
-    #: The weights of edges: symmetric, with zeros where there is no edge
-    adjacency_: FloatArray
+    weight_is: ClassVar[str]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -196,6 +299,10 @@ class BaseGraph(GraphParameters, ABC):
         neighbours as are allowed (and no more edges than were chosen, if their number was); the proof says
         nothing about new data. Edges that ``threshold`` left out are still in it.
 
+        Of a Gaussian graph, it is the one with the largest pseudo-likelihood at the diagonal that the last
+        search was made with, ``diagonal_``: a quadratic function of the other entries of the precision
+        matrix. The proof says nothing about other diagonals, or about the likelihood itself.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -273,8 +380,8 @@ class BaseGraph(GraphParameters, ABC):
         warn_if_cut_short([result.status], self.time_limit, self.max_iter, "result_.status")
         self.selection_frequency_ = symmetric_matrix(objective, frequency)
         kept = self._install_above_threshold(objective)
-        self.pairs_: IndexArray = np.column_stack([objective.tail, objective.head])
-        self.support_: IndexArray = np.column_stack([objective.tail[kept], objective.head[kept]])
+        self.pairs_ = np.column_stack([objective.tail, objective.head])
+        self.support_ = np.column_stack([objective.tail[kept], objective.head[kept]])
         self.graph_ = self._graph()
 
     def _install_above_threshold(self, objective: Any) -> IndexArray:
@@ -308,8 +415,19 @@ class BaseGraph(GraphParameters, ABC):
         return pd.concat(columns, axis=1).set_axis(self.feature_names_in_, axis=1)
 
 
-class GraphWithinLimits(StartParameters, BaseGraph):
+@with_parameters
+class GraphWithinLimits(BaseGraph):
     """The best graph within given limits, found by a search from ``start``."""
+
+    _: KW_ONLY
+    start: Any = parameter(
+        "auto",
+        "str, edges, SearchResult, or numbers of elements",
+        """
+        Where local search begins: ``"auto"``, ``"empty"``, ``"greedy"`` or another name that
+        :func:`swapwise.maximize` lists, a result (such as a ``result_``, or the ``better`` of a certificate),
+        or the edges of a graph, such as the ``support_`` or ``graph_`` of another fit.""",
+    )
 
     def _start(self, objective: Any) -> Any:
         named = isinstance(self.start, str)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,8 +18,9 @@ from sklearn.utils import _safe_indexing
 from swapwise.checks import FloatArray, IndexArray, as_generator, as_real, unwarned, warn
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import planned, searched
-from swapwise.graphs.estimators.base import BaseGraph, GraphSample
-from swapwise.graphs.estimators.parameters import ChoiceParameters
+from swapwise.estimators.criteria import chosen_place, mean_and_error
+from swapwise.estimators.parameters import KW_ONLY, attribute, parameter, with_parameters
+from swapwise.graphs.estimators.base import DEGREES, MOST_NEIGHBOURS, BaseGraph, GraphSample
 from swapwise.graphs.estimators.warnings import warn_of_few_samples, warn_of_weights
 from swapwise.objectives.base import SparseState
 from swapwise.override import override
@@ -44,12 +45,77 @@ class EdgePenalty(NamedTuple):
     ebic: float
 
 
-class BaseGraphCV(ChoiceParameters, BaseGraph):
+@with_parameters
+class BaseGraphCV(BaseGraph):
     """A graph whose number of edges is chosen, within the limits on the neighbours of each vertex.
 
     A subclass scores other samples (``_held_out``). One that is not chosen by a pseudo-likelihood also has
     its own ``_log_likelihood`` and ``_edge_penalty``.
     """
+
+    max_degree: int | Mapping[Any, int] | Iterable[int] | None = parameter(None, DEGREES, MOST_NEIGHBOURS)
+    _: KW_ONLY
+    criterion: str = parameter(
+        "ebic",
+        '"ebic", "bic" or "cv"',
+        """
+        What chooses the number of edges: the extended Bayesian information criterion, the Bayesian one, or
+        the likelihood of samples that were left out.""",
+    )
+    gamma: float = parameter(
+        0.25,
+        "float",
+        """
+        The γ of EBIC: the larger, the fewer edges; 0 is BIC. 0.25 is common for binary data, 0.5 is
+        stricter.""",
+    )
+    cv: Any = parameter(
+        5,
+        "int, splitter of scikit-learn, or iterable of (train, test)",
+        """
+        The folds of ``criterion="cv"``; an int is the number of consecutive folds, or of random ones if
+        weights are counts.""",
+    )
+    one_standard_error: bool = parameter(
+        False,
+        "bool",
+        """
+        With ``criterion="cv"``, choose the fewest edges whose score is within one standard error of the
+        best.""",
+    )
+    n_jobs: int | None = parameter(
+        None,
+        "int, optional",
+        """
+        How many folds run at a time; -1 for all processors. Within a context such as
+        ``joblib.parallel_config(backend="dask")`` the workers of that cluster run them.""",
+    )
+    n_restarts: int = parameter(
+        0,
+        "int",
+        """
+        This many further searches, with the number of edges that was chosen, begin at random graphs, and the
+        best answer is kept.""",
+    )
+    time_limit: float | None = parameter(
+        None,
+        "float, optional",
+        """
+        Seconds after which the best graph so far is taken, for each path over numbers of edges, of which a
+        fold has its own.""",
+    )
+
+    path_: pd.DataFrame = attribute(
+        "pandas.DataFrame",
+        """
+        One row for every number of edges: ``n_edges``, ``log_likelihood`` (of all samples, by the
+        pseudo-likelihood), ``bic``, ``ebic`` (lower is better), and with ``criterion="cv"`` ``score_mean``
+        and ``score_se`` (the held-out score's mean over the folds and its standard error; higher is
+        better).""",
+    )
+    n_edges_: int = attribute(
+        "int", "How many edges were chosen; ``threshold`` may have left some of them out."
+    )
 
     def _log_likelihood(self, objective: Any, sample: GraphSample, state: SparseState) -> float:
         mean = float(objective.mean_log_likelihood(state.value, state.coef))
@@ -120,7 +186,8 @@ class BaseGraphCV(ChoiceParameters, BaseGraph):
             path = self._path(objective, constraint, plan, sample, self._loss(objective, sample, "bic"))
         else:
             smallest = len(constraint.forced)
-            loss = _distance_to(smallest + _best_size(scores, self.one_standard_error))
+            place = chosen_place(*mean_and_error(-scores), self.one_standard_error)
+            loss = _distance_to(smallest + place)
             largest = smallest + scores.shape[1] - 1
             path = self._path(objective, constraint, plan, sample, loss, largest=largest, beyond=np.inf)
         if interrupted:
@@ -138,8 +205,12 @@ class BaseGraphCV(ChoiceParameters, BaseGraph):
         **options: Any,
     ) -> SizePath:
         measured = measure or partial(self._log_likelihood, objective, sample)
-        options["time_limit"] = self.time_limit
+        options = {"largest": self._most_edges(sample), "time_limit": self.time_limit} | options
         return size_path(objective, constraint, plan, measured, loss, **options)
+
+    def _most_edges(self, sample: GraphSample) -> int | None:
+        """Return how far a path goes at most, if criteria go on beyond; None for no limit."""
+        return None
 
     def _loss(self, objective: Any, sample: GraphSample, criterion: str) -> Callable[[float, int], float]:
         penalty = getattr(
@@ -157,7 +228,7 @@ class BaseGraphCV(ChoiceParameters, BaseGraph):
             frame[name] = [loss(*each) for each in zip(path.measures, sizes, strict=True)]
         if scores is not None:
             scores = scores[:, : len(frame)]
-            frame["score_mean"], frame["score_se"] = _mean_and_error(scores)
+            frame["score_mean"], frame["score_se"] = mean_and_error(scores)
         return frame
 
     # -- cross-validation ---------------------------------------------------------------------------
@@ -258,21 +329,6 @@ def _fold_scores(
         options: dict[str, Any] = {"beyond": FOLDS_BEYOND, "all_or_nothing": True}
         path = model._path(objective, constraint, plan, train, lambda found, size: -found, score, **options)
     return path.measures
-
-
-def _mean_and_error(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-    n_folds, n_sizes = scores.shape
-    spread = scores.std(axis=0, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else np.full(n_sizes, np.nan)
-    return scores.mean(axis=0), spread
-
-
-def _best_size(scores: FloatArray, one_standard_error: bool) -> int:
-    """Return the place of the best mean score, or of the first within one standard error of it."""
-    mean, error = _mean_and_error(scores)
-    best = int(np.argmax(mean))
-    if not one_standard_error or np.isnan(error[best]):
-        return best
-    return int(np.argmax(mean >= mean[best] - error[best]))
 
 
 def _distance_to(chosen: int) -> Callable[[float, int], float]:

@@ -13,15 +13,13 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from swapwise.certify.certificate import Certificate
 from swapwise.checks import FloatArray, IndexArray, as_count, as_generator, as_real, unwarned, warn
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import planned, searched
 from swapwise.estimators.frames import require_numbers
-from swapwise.estimators.parameters import with_parameters
+from swapwise.estimators.parameters import KW_ONLY, attribute, parameter, with_parameters
 from swapwise.graphs.estimators.base import BaseGraph, GraphSample, GraphWithinLimits
 from swapwise.graphs.estimators.correlation import Correlations, correlations
-from swapwise.graphs.estimators.parameters import GaussianParameters
 from swapwise.graphs.estimators.vertices import warn_of_lost_names
 from swapwise.graphs.estimators.warnings import warn_of_codes, warn_of_twins
 from swapwise.graphs.gaussian import GaussianPseudoLikelihood
@@ -55,10 +53,58 @@ class SampleLikelihood(GaussianPseudoLikelihood):
         return np.where(self.moments.varies, self.moments.deviations, 1.0)
 
 
-class BaseGaussianGraph(GaussianParameters, BaseGraph):
+@with_parameters
+class BaseGaussianGraph(BaseGraph):
     """All of :class:`GaussianGraph` and :class:`GaussianGraphCV` but the choice of the edges."""
 
     weight_is = "partial correlation"
+
+    _: KW_ONLY
+    correlation: str = parameter(
+        "pearson",
+        '"pearson", "spearman", "kendall" or "polychoric"',
+        """
+        The correlations that the fit is computed from. Those of ranks are for variables that are monotone
+        functions of normal ones, polychoric ones for ordered categories, such as answers from 1 to 5.""",
+    )
+    ridge: float = parameter(0.0, "float", "Correlations are divided by 1 + ridge.")
+    time_limit: float | None = parameter(
+        None,
+        "float, optional",
+        "Seconds after which the best graph so far is taken; for each of at most five rounds.",
+    )
+    random_state: Any = parameter(
+        None,
+        "int or numpy Generator, optional",
+        "For the random graphs. None is 0: the same call gives the same answer.",
+    )
+
+    partial_correlation_: FloatArray = attribute(
+        "array of shape (n_features, n_features)",
+        "The partial correlations: symmetric, with zeros where there is no edge, and on the diagonal.",
+    )
+    adjacency_: FloatArray = attribute(
+        "array of shape (n_features, n_features)",
+        "The weights of the edges, which are ``partial_correlation_``.",
+    )
+    precision_: FloatArray = attribute(
+        "array of shape (n_features, n_features)",
+        "The precision matrix of the fitted distribution, in the units of the data.",
+    )
+    covariance_: FloatArray = attribute(
+        "array of shape (n_features, n_features)", "Its covariance matrix, the inverse of ``precision_``."
+    )
+    location_: FloatArray = attribute("array of shape (n_features,)", "The means.")
+    log_likelihood_: float = attribute("float", "The mean over the training samples.")
+    diagonal_: FloatArray = attribute(
+        "array of shape (n_features,)",
+        """
+        The diagonal of the precision matrix, of variables of variance 1, that the last search was made
+        with.""",
+    )
+    ridge_: float = attribute(
+        "float", "The ridge of the last fit: larger than ``ridge`` if the likelihood had no maximum."
+    )
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log-likelihood of samples under the fitted distribution: higher is better.
@@ -89,33 +135,6 @@ class BaseGaussianGraph(GaussianParameters, BaseGraph):
         normal = rng.standard_normal((n_samples, self.n_features_in_))
         drawn = self.location_ + normal @ np.linalg.cholesky(self.covariance_).T
         return self._framed(drawn, []) if hasattr(self, "feature_names_in_") else drawn
-
-    @override
-    def certify(
-        self,
-        X: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        time_limit: float | None = 10.0,
-        **options: Any,
-    ) -> Certificate:
-        """Prove how far from the best graph within the limits the fitted one can be.
-
-        The best graph is the one with the largest pseudo-likelihood of these data at the diagonal that the
-        last search was made with, ``diagonal_``: a quadratic function of the other entries of the precision
-        matrix. The proof says nothing about other diagonals, about the likelihood itself, or about new data.
-
-        Parameters
-        ----------
-        X, sample_weight, time_limit, **options :
-            See :meth:`IsingGraph.certify`.
-
-        Returns
-        -------
-        Certificate
-            See :func:`swapwise.certify`.
-        """
-        return super().certify(X, sample_weight, time_limit=time_limit, **options)
 
     # -- the contract of BaseGraph ------------------------------------------------------------------
 
@@ -213,27 +232,7 @@ class GaussianGraph(GraphWithinLimits, BaseGaussianGraph):
 
     Attributes
     ----------
-    partial_correlation_, adjacency_ : array of shape (n_features, n_features)
-        The partial correlations: symmetric, with zeros where there is no edge, and on the diagonal.
-    precision_, covariance_ : arrays of shape (n_features, n_features)
-        Of the fitted distribution, in the units of the data.
-    location_ : array of shape (n_features,)
-        The means.
-    log_likelihood_ : float
-        The mean over the training samples.
-    graph_ : networkx.Graph
-        Its nodes are the names of the columns, or else their positions; its edges have the attribute
-        ``weight``, the partial correlation.
-    support_ : array of shape (n_edges, 2)
-        The edges, as pairs of columns.
-    n_observed_ : array of shape (n_features, n_features)
-        In how many samples both of two variables were observed.
-    diagonal_ : array of shape (n_features,)
-        The diagonal of the precision matrix, of variables of variance 1, that the last search was made with.
-    ridge_ : float
-        The ridge of the last fit: larger than ``ridge`` if the likelihood had no maximum.
-    n_iter_, selection_frequency_, result_, constraint_, n_features_in_, feature_names_in_
-        As in :class:`IsingGraph`.
+    {attributes}
 
     See Also
     --------

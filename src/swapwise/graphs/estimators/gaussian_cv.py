@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.constraints.base import Constraint
-from swapwise.estimators.parameters import KW_ONLY, parameter, with_parameters
+from swapwise.estimators.parameters import KW_ONLY, attribute, parameter, with_parameters
 from swapwise.graphs.estimators.base import GraphSample
 from swapwise.graphs.estimators.cross_validated import BaseGraphCV, EdgePenalty
 from swapwise.graphs.estimators.gaussian import BaseGaussianGraph, SampleLikelihood, mean_log_likelihood
 from swapwise.objectives.base import SparseState
 from swapwise.override import override
-from swapwise.search.plan import Plan
-from swapwise.search.size_path import SizePath
 
 
 @with_parameters
@@ -33,14 +30,7 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
 
     Attributes
     ----------
-    path_ : pandas.DataFrame
-        One row for every number of edges: ``n_edges``, ``log_likelihood`` (of all samples, at its maximum on
-        the graph), ``bic``, ``ebic`` (lower is better), and with ``criterion="cv"`` ``score_mean`` and
-        ``score_se`` (the held-out score's mean over the folds and its standard error; higher is better).
-    n_edges_ : int
-        How many edges were chosen; ``threshold`` may have left some of them out.
-    partial_correlation_, adjacency_, precision_, covariance_, location_, graph_, support_, ...
-        As in :class:`GaussianGraph`, of the fit to all data.
+    {attributes}
 
     See Also
     --------
@@ -81,6 +71,14 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
     _: KW_ONLY
     gamma: float = parameter(0.5, "float", "The γ of EBIC: the larger, the fewer edges; 0 is BIC.")
 
+    path_: pd.DataFrame = attribute(
+        "pandas.DataFrame",
+        """
+        One row for every number of edges: ``n_edges``, ``log_likelihood`` (of all samples, at its maximum on
+        the graph), ``bic``, ``ebic`` (lower is better), and with ``criterion="cv"`` ``score_mean`` and
+        ``score_se`` (the held-out score's mean over the folds and its standard error; higher is better).""",
+    )
+
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the number of edges, and learn the graph and the distribution on it from samples.
 
@@ -102,20 +100,9 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
         return self
 
     @override
-    def _path(
-        self,
-        objective: SampleLikelihood,
-        constraint: Constraint,
-        plan: Plan,
-        sample: GraphSample,
-        loss: Callable[[float, int], float],
-        measure: Callable[[SparseState], float] | None = None,
-        **options: Any,
-    ) -> SizePath:
+    def _most_edges(self, sample: GraphSample) -> int:
         n = self.n_features_in_
-        most = int(n * sample.size / (2.0 * np.log(max(n, 2))))
-        options.setdefault("largest", max(most, len(constraint.forced)))
-        return super()._path(objective, constraint, plan, sample, loss, measure, **options)
+        return int(n * sample.size / (2.0 * np.log(max(n, 2))))
 
     @override
     def _log_likelihood(self, objective: SampleLikelihood, sample: GraphSample, state: SparseState) -> float:

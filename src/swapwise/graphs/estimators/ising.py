@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from swapwise.checks import FloatArray, IndexArray, as_count, as_generator
 from swapwise.data.open import opened
 from swapwise.estimators.chunked_input import open_chunks
-from swapwise.estimators.parameters import with_parameters
+from swapwise.estimators.parameters import KW_ONLY, attribute, parameter, with_parameters
 from swapwise.graphs.estimators.base import GraphSample, GraphWithinLimits
 from swapwise.graphs.estimators.pairwise import PairwiseGraph, fitted_numbers
-from swapwise.graphs.estimators.parameters import IsingParameters
 from swapwise.graphs.estimators.spin_chunks import coding_of_chunks, mean_over_chunks, require_memory
 from swapwise.graphs.estimators.spins import gibbs_samples, mean_likelihood
 from swapwise.graphs.estimators.two_values import coding_of, read_values
@@ -27,10 +27,23 @@ from swapwise.graphs.ising.spin_data import drawn_spins
 from swapwise.override import override
 
 
-class BaseIsingGraph(IsingParameters, PairwiseGraph):
+@with_parameters
+class BaseIsingGraph(PairwiseGraph):
     """All of :class:`IsingGraph` and :class:`IsingGraphCV` but the choice of the edges."""
 
     weight_is = "coupling"
+
+    _: KW_ONLY
+    fields: bool = parameter(True, "bool", "Fit a bias for every variable.")
+
+    field_: FloatArray = attribute("array of shape (n_features,)", "The biases; zeros without ``fields``.")
+    graph_: nx.Graph = attribute(
+        "networkx.Graph",
+        """
+        Its nodes are the names of the columns, or else their positions, with the attribute ``field``;
+        its edges have the attribute ``weight``.""",
+    )
+    ridge_: float = attribute("float", "The ridge that was used.")
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean pseudo-log-likelihood of a sample at the fitted couplings and fields.
@@ -102,7 +115,7 @@ class BaseIsingGraph(IsingParameters, PairwiseGraph):
 
     @property
     @override
-    def _can_draw(self) -> bool:  # type: ignore[override]
+    def _can_draw(self) -> bool:
         return self._coding is not None
 
     @override
@@ -138,29 +151,7 @@ class IsingGraph(GraphWithinLimits, BaseIsingGraph):
 
     Attributes
     ----------
-    coupling_, adjacency_ : array of shape (n_features, n_features)
-        The couplings: symmetric, with zeros where there is no edge.
-    field_ : array of shape (n_features,)
-        The biases; zeros without ``fields``.
-    graph_ : networkx.Graph
-        Its nodes are the names of the columns, or else their positions, with the attribute ``field``; its
-        edges have the attribute ``weight``.
-    support_ : array of shape (n_edges, 2)
-        The edges, as pairs of columns.
-    n_iter_ : int
-        The number of moves on the record of ``result_``, at least 1.
-    selection_frequency_ : array of shape (n_features, n_features)
-        The share of restarts, the first search included, whose answer has the edge: all on the same data.
-    result_ : SearchResult
-    constraint_ : BMatching, or Intersection with ``max_edges``
-    limits_ : array of shape (n_features,)
-        How many neighbours each variable may have.
-    ridge_ : float
-        The ridge that was used.
-    n_observed_ : array of shape (n_features, n_features)
-        In how many samples both of two variables were observed; on the diagonal, in how many one was.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    {attributes}
 
     See Also
     --------

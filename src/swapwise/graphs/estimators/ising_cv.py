@@ -32,14 +32,7 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
 
     Attributes
     ----------
-    path_ : pandas.DataFrame
-        One row for every number of edges: ``n_edges``, ``log_likelihood`` (of all samples, by the
-        pseudo-likelihood), ``bic``, ``ebic`` (lower is better), and with ``criterion="cv"`` ``score_mean``
-        and ``score_se`` (the held-out score's mean over the folds and its standard error; higher is better).
-    n_edges_ : int
-        How many edges were chosen; ``threshold`` may have left some of them out.
-    coupling_, adjacency_, field_, graph_, support_, limits_, n_observed_, selection_frequency_, result_
-        As in :class:`IsingGraph`, of the fit to all data.
+    {attributes}
 
     See Also
     --------
@@ -89,11 +82,11 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
     _: KW_ONLY
     method: str | Pivot = parameter(
         "auto",
-        "str or pivot rule",
+        "str, pivot rule or method",
         """
-        As in :func:`swapwise.maximize`; ``"auto"`` is non-oblivious. Around the best size it found the same
-        sparse graphs as the semi-oblivious rule does, in a tenth of the time; where variables have many
-        neighbours, ``n_restarts`` may find better ones.""",
+        How to search: by any rule or method that :func:`swapwise.maximize` lists. ``"auto"`` is
+        non-oblivious: around the best size it found the same sparse graphs as the semi-oblivious rule does,
+        in a tenth of the time; where variables have many neighbours, ``n_restarts`` may find better ones.""",
     )
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
+import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.estimators.parameters import with_parameters
+from swapwise.estimators.parameters import KW_ONLY, attribute, parameter, with_parameters
 from swapwise.graphs.estimators.base import GraphSample, GraphWithinLimits
 from swapwise.graphs.estimators.column_families import MixedCoding
 from swapwise.graphs.estimators.pairwise import PairwiseGraph, fitted_numbers
-from swapwise.graphs.estimators.parameters import MixedParameters
 from swapwise.graphs.estimators.two_values import read_values
 from swapwise.graphs.estimators.vertices import warn_of_constants, warn_of_lost_names
 from swapwise.graphs.estimators.warnings import warn_of_twins
@@ -26,12 +26,43 @@ from swapwise.override import override
 SETTLED, MOST_ROUNDS = 0.05, 4
 
 
-class BaseMixedGraph(MixedParameters, PairwiseGraph):
+@with_parameters
+class BaseMixedGraph(PairwiseGraph):
     """All of :class:`MixedGraph` and :class:`MixedGraphCV` but the choice of the edges."""
 
+    _: KW_ONLY
+    families: Any = parameter(
+        None,
+        "mapping from column to str, sequence of str, or str, optional",
+        """
+        The family of each column given the others: ``"binary"``, ``"gaussian"`` or ``"counts"``. Columns that
+        are not named are binary if they have two values, and Gaussian if they have others. Columns of whole
+        numbers from 0 must be named, as they may be counts or a scale.""",
+    )
+
+    coupling_: FloatArray = attribute(
+        "array of shape (n_features, n_features)",
+        """
+        The couplings: partial correlations among Gaussian columns, couplings of an Ising model among binary
+        ones; zeros where there is no edge. Gaussian columns are in units of their conditional deviations, and
+        counts of their deviations.""",
+    )
+    variance_: FloatArray = attribute(
+        "array of shape (n_features,)",
+        """
+        Conditional variances of Gaussian columns, relative to their variances; 1 for others. They come from
+        regressions on all other columns or, with fewer than five samples per column, take turns with the
+        graph.""",
+    )
+    families_: list[str] = attribute("list of str", "The family of each column.")
+    graph_: nx.Graph = attribute(
+        "networkx.Graph",
+        """
+        Its nodes are the names of the columns, or else their positions, with the attributes ``family`` and
+        ``field``; its edges have the attribute ``weight``.""",
+    )
+
     weight_is = "standardised coupling"
-    #: The conditional variances that the last search was made with
-    _variances: FloatArray | None = None
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean of ``Σ_v log p(x_v | neighbours)`` over the rows of X, at the fitted numbers.
@@ -90,6 +121,7 @@ class BaseMixedGraph(MixedParameters, PairwiseGraph):
         """
         found = self._objective_at(sample, None).variances
         for _ in range(MOST_ROUNDS):
+            #: The conditional variances that the last search was made with
             self._variances = found
             search(sample)
             found = self._agreeing_variances(sample)
@@ -133,27 +165,7 @@ class MixedGraph(GraphWithinLimits, BaseMixedGraph):
 
     Attributes
     ----------
-    coupling_, adjacency_ : array of shape (n_features, n_features)
-        The couplings: partial correlations among Gaussian columns, couplings of an Ising model among binary
-        ones; zeros where there is no edge. Gaussian columns are in units of their conditional deviations, and
-        counts of their deviations.
-    field_ : array of shape (n_features,)
-        The biases.
-    variance_ : array of shape (n_features,)
-        Conditional variances of Gaussian columns, relative to their variances; 1 for others. They come from
-        regressions on all other columns or, with fewer than five samples per column, take turns with the
-        graph.
-    families_ : list of str
-        The family of each column.
-    n_observed_ : array of shape (n_features, n_features)
-        In how many samples both of two columns were observed.
-    graph_ : networkx.Graph
-        Its nodes are the names of the columns, or else their positions, with the attributes ``family`` and
-        ``field``; its edges have the attribute ``weight``.
-    support_ : array of shape (n_edges, 2)
-        The edges, as pairs of columns.
-    n_iter_, selection_frequency_, result_, constraint_, limits_, n_features_in_, feature_names_in_
-        As in :class:`IsingGraph`.
+    {attributes}
 
     See Also
     --------
@@ -205,6 +217,5 @@ class MixedGraph(GraphWithinLimits, BaseMixedGraph):
             Itself.
         """
         sample = self._read_data(X, sample_weight, reset=True)
-
         self._search_completed(sample, lambda sample: self._in_turns(sample, self._search))
         return self

@@ -30,10 +30,7 @@ class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
 
     Attributes
     ----------
-    path_, n_edges_
-        As in :class:`IsingGraphCV`.
-    adjacency_, coupling_, field_, variance_, families_, n_observed_, graph_, support_, result_, constraint_
-        As in :class:`MixedGraph`.
+    {attributes}
 
     See Also
     --------
@@ -65,12 +62,12 @@ class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
     _: KW_ONLY
     method: str | Pivot = parameter(
         "auto",
-        "str or pivot rule",
+        "str, pivot rule or method",
         """
-        As in :func:`swapwise.maximize`; ``"auto"`` is non-oblivious. Around the best size it found the same
-        sparse graphs as the semi-oblivious rule does, in a tenth of the time; where variables have many
-        neighbours, ``n_restarts`` may find better ones. With counts, ``"auto"`` is semi-oblivious,
-        which takes longer.""",
+        How to search: by any rule or method that :func:`swapwise.maximize` lists. ``"auto"`` is
+        non-oblivious: around the best size it found the same sparse graphs as the semi-oblivious rule does,
+        in a tenth of the time; where variables have many neighbours, ``n_restarts`` may find better ones.
+        With counts, ``"auto"`` is semi-oblivious, which takes longer.""",
     )
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:

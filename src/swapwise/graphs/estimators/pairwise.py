@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_generator, warn
+from swapwise.estimators.parameters import KW_ONLY, attribute, parameter, with_parameters
 from swapwise.graphs.estimators.base import BaseGraph, GraphSample
-from swapwise.graphs.estimators.parameters import PairwiseParameters
 from swapwise.graphs.estimators.vertices import symmetric_matrix
 from swapwise.graphs.ising import PairwisePseudoLikelihood
 from swapwise.override import override
 from swapwise.search.loop import CUT_SHORT
+from swapwise.search.rules import Pivot
 
 # Draws of missing values and fits take turns. In each, a false edge keeps only about as much of its weight
 # as is missing of the data, so that a few suffice; sweeps of Gibbs sampling go on from turn to turn.
@@ -24,7 +25,8 @@ TURNS, SWEEPS = 10, 3
 MOST_AT_ONCE = 10
 
 
-class PairwiseGraph(PairwiseParameters, BaseGraph):
+@with_parameters
+class PairwiseGraph(BaseGraph):
     """A graph of variables with a known distribution given their neighbours: an Ising or mixed model.
 
     A search takes means for missing values. The variables on both sides of a missing one then look dependent;
@@ -33,16 +35,39 @@ class PairwiseGraph(PairwiseParameters, BaseGraph):
     about themselves.
     """
 
-    #: Draws for missing values of the training data, in their order
-    _drawn: FloatArray | None = None
+    _: KW_ONLY
+    ridge: float = parameter(
+        0.01,
+        "float",
+        "Weight of the penalty ``‖w‖²/2`` on the couplings, next to the mean over the samples.",
+    )
+    method: str | Pivot = parameter(
+        "auto",
+        "str, pivot rule or method",
+        """
+        How to search: by any rule or method that :func:`swapwise.maximize` lists. ``"auto"`` is
+        semi-oblivious up to 300 pairs (25 variables) and non-oblivious beyond: that is hundreds of times
+        faster there, and usually ends within a percent or so of what the semi-oblivious rule finds.""",
+    )
 
-    #: Whether missing values can be drawn: not if the data are none that the model describes
-    _can_draw: bool = True
+    coupling_: FloatArray = attribute(
+        "array of shape (n_features, n_features)",
+        "The couplings: symmetric, with zeros where there is no edge.",
+    )
+    adjacency_: FloatArray = attribute(
+        "array of shape (n_features, n_features)", "The weights of the edges, which are ``coupling_``."
+    )
+    field_: FloatArray = attribute("array of shape (n_features,)", "The biases.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    @property
+    def _can_draw(self) -> bool:
+        """Whether missing values can be drawn: not if the data are none that the model describes."""
+        return True
 
     @abstractmethod
     def _local_fields(self) -> tuple[FloatArray, FloatArray]:
@@ -54,7 +79,8 @@ class PairwiseGraph(PairwiseParameters, BaseGraph):
 
     def _search_completed(self, sample: GraphSample, search: Callable[[GraphSample], Any]) -> None:
         """Search, and again with draws for missing values, unless the first search was cut short."""
-        self._drawn = None
+        #: Draws for missing values of the training data, in their order
+        self._drawn: FloatArray | None = None
         search(sample)
         missing = np.isnan(sample.values)
         if not missing.any() or not self._can_draw or self.result_.status in CUT_SHORT:
@@ -85,10 +111,11 @@ class PairwiseGraph(PairwiseParameters, BaseGraph):
     @override
     def _fitted_objective(self, sample: GraphSample) -> Any:
         missing = np.isnan(sample.values)
-        if self._drawn is None or len(self._drawn) != missing.sum():
+        drawn = getattr(self, "_drawn", None)  # none of data in chunks
+        if drawn is None or len(drawn) != missing.sum():
             return self._objective(sample)
         completed = sample.values.copy()
-        completed[missing] = self._drawn
+        completed[missing] = drawn
         return self._objective(sample._replace(completed=completed))
 
 

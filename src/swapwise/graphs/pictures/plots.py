@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.charts.axes import axes_or_new, drawn_model
 from swapwise.charts.chart import COLOURS
+from swapwise.charts.figures import axes_or_new, drawn_model
 from swapwise.checks import FloatArray, as_real
 from swapwise.graphs.pictures.labels import covered_length, overlaps, wrapped
 from swapwise.graphs.pictures.layout import Layout
@@ -26,6 +26,7 @@ from swapwise.graphs.pictures.sizes import (
     aligned,
     drawing_sizes,
     line_height,
+    one_each,
     read_nodes,
     room_between,
 )
@@ -181,9 +182,8 @@ def _laid_out(nodes: DrawnNodes, edges: DrawnEdges, how: Layout) -> FloatArray:
 
 def _given(keys: list[Any], positions: Any) -> FloatArray:
     if isinstance(positions, Mapping):
-        if missing := [key for key in keys if key not in positions]:
-            raise ValueError(f"positions must have every node, but {missing[0]!r} is missing")
-        return np.array([np.asarray(positions[key], dtype=float) for key in keys]).reshape(-1, 2)
+        places = one_each(positions, keys, "positions")
+        return np.array([np.asarray(place, dtype=float) for place in places]).reshape(-1, 2)
     given = np.asarray(positions, dtype=float)
     if given.shape != (len(keys), 2):
         raise ValueError(f"positions must have shape {(len(keys), 2)}, got {given.shape}")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from swapwise.charts.axes import axes_or_new
 from swapwise.charts.chart import (
     COLOURS,
     FOUND,
@@ -24,7 +23,7 @@ from swapwise.charts.chart import (
     Series,
     names_axis,
 )
-from swapwise.charts.figures import draw
+from swapwise.charts.figures import axes_or_new, draw
 from swapwise.charts.svg import shortened
 from swapwise.checks import FloatArray, as_count, as_real
 from swapwise.graphs.pictures.plots import NEGATIVE, POSITIVE

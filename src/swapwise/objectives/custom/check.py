@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_count
-from swapwise.objectives.base import SparseObjective, embed, rows_of
+from swapwise.objectives.base import SparseObjective, embed, known_smoothness, rows_of
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.custom.objective import short
 
@@ -185,10 +185,7 @@ class Inspection:
             return
         room = CURVATURE_TOLERANCE * float(np.abs(found).max()) + float(np.linalg.norm(doubt))
         most = float(np.diag(found).max())
-        try:
-            M = self.objective.smoothness(1)
-        except NotImplementedError:
-            M = np.inf
+        M = known_smoothness(self.objective, 1)
         if most > M + room:
             raise ValueError(
                 f"smoothness(1) is {M:.6g}, but a coordinate curves by {most:.6g} (at {short(point)})"

@@ -91,8 +91,8 @@ class _Faces:
     def free_best(self) -> bool:
         """Free the fixed coefficient with the largest predicted gain; return whether there is one."""
         slope, curve = self._derivatives()
-        pull = np.where(self._free, 0.0, self._bounds.projected(slope, self._point))
-        gains = np.divide(pull**2, 2 * curve, out=np.zeros(len(pull)), where=curve > 0)
+        fixed_slope = np.where(self._free, 0.0, self._bounds.projected(slope, self._point))
+        gains = np.divide(fixed_slope**2, 2 * curve, out=np.zeros(len(slope)), where=curve > 0)
         gains[self._bounds.lower == self._bounds.upper] = 0.0
         if (gains * self._tried > glm.UNCONVERGED * self._likelihood.tol).any():
             self.best = self.best._replace(converged=False)

@@ -326,7 +326,6 @@ class GeneralizedLinear(SparseObjective):
             clock,
             seconds=self.likelihood.newton_seconds(len(rows_of(self, support)) * self.n_levels),
             slope_and_curvature=None if self.groups is None else self._slope_and_curvature,
-            dependencies=self.dependencies,
         )
 
     @override
@@ -334,8 +333,8 @@ class GeneralizedLinear(SparseObjective):
         # Without the bounds on coefficients: its supremum is no lower.
         return self.fitter.margins(support) if self.ridge == 0 else None
 
+    @override
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
-        """Return how many linear dependencies there are among columns, by level; None if not certain."""
         if self.ridge > 0:
             return None
         rows = rows_of(self, elements)

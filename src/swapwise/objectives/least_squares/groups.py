@@ -52,6 +52,18 @@ class Blocks(NamedTuple):
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
 
 
+def _as_label(label: Hashable, n_columns: int) -> Hashable:
+    """Return the label; refuse what cannot be one, such as the list of a group's columns."""
+    try:
+        hash(label)
+    except TypeError:
+        kind = type(label).__name__
+        raise TypeError(
+            f"groups must hold one label for each of the {n_columns} columns, got the {kind} {label!r}"
+        ) from None
+    return label
+
+
 class GroupLeastSquares(LeastSquares):
     """:class:`LeastSquares` with ``groups``: computed from least squares on single columns, ``plain``."""
 
@@ -75,6 +87,8 @@ class GroupLeastSquares(LeastSquares):
             plain = LeastSquares(X, y, ridge, sample_weight)
         if not plain.y.any():
             warn("y is explained without any feature: every set has the value 0")
+        if isinstance(groups, Iterable) and not isinstance(groups, str):
+            groups = [_as_label(label, plain.n) for label in groups]
         rows, self.group_labels = read_groups(groups, plain.n)
         self._hold_groups(plain, rows.begin, rows.rows)
 

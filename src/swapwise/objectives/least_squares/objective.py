@@ -386,7 +386,7 @@ class LeastSquares(SparseObjective):
         if self.bounds is None:
             return self._explained_in_full(support, clock)
         seconds = BOX_TURNS * len(support) ** 3 / SVD_PRODUCTS_PER_SECOND
-        fitted = fit_bound(self, support, clock, seconds=seconds, dependencies=self.dependencies)
+        fitted = fit_bound(self, support, clock, seconds=seconds)
         return min(fitted, self._explained_in_full(support, clock))
 
     def _explained_in_full(self, support: IndexArray, clock: Clock | None) -> float:
@@ -402,8 +402,8 @@ class LeastSquares(SparseObjective):
         explain = partial(explained_in_full, columns, y, self.ridge, self.precision, rounding)
         return min(1.0, (explain() if seconds <= QUICK_FIT else while_listening(explain)) / self.total)
 
+    @override
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
-        """Return the number of linear dependencies among columns; None if it is not certain."""
         if self.ridge > 0:
             return None
         columns, _ = self.design.view(elements)

@@ -60,7 +60,7 @@ def too_slow(setting: str, reason: str, rows: pd.DataFrame) -> Outcome:
 
 
 class Bar(NamedTuple):
-    """How many times as fast a method has to be, and the words that this is taken from."""
+    """The least and the largest ratio of times with which a claim holds, and the words for them."""
 
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""What a claim is, what its check finds, and what becomes of it."""
+"""Records of a claim, of the outcome of its check, and of the finding that is reported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Verdict = Literal["holds", "does not hold", "not measured"]
 
 
 class Outcome(NamedTuple):
-    """What a check found; ``holds`` is None if the figures do not decide it."""
+    """The outcome of a check; ``holds`` is None if the figures do not decide it."""
 
     holds: bool | None
     measured: str

@@ -44,7 +44,7 @@ from swapwise.paper.instances import IsingInstance, paper_ising
 from swapwise.paper.measure import one_core
 from swapwise.paper.settings import IsingSetting
 
-# How many small examples are run, and how many graphs that can be found again, with how many samples.
+# The numbers of small examples, and of graphs to be recovered from so many samples.
 EXAMPLES, GRAPHS, SAMPLES = 30, 3, 1000
 # Values closer than this are the same.
 SAME = 1e-9

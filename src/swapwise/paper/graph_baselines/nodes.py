@@ -76,23 +76,6 @@ def soft_threshold(penalty: FloatArray, strongest: float = np.inf) -> Prox:
     return prox
 
 
-def onto_l1_ball(radius: float) -> Prox:
-    """Return the projection of every row onto ``‖θ_u‖₁ ≤ radius``, which no step changes.
-
-    Duchi, Shalev-Shwartz, Singer and Chandra (2008), Efficient projections onto the l1-ball.
-    """
-
-    def prox(point: FloatArray, step: FloatArray) -> FloatArray:
-        sizes = -np.sort(-np.abs(point), axis=1)
-        # What all entries must shrink by if the first k, and no others, stay above zero.
-        shrink = (np.cumsum(sizes, axis=1) - radius) / np.arange(1, point.shape[1] + 1)
-        # The true k is the one for which this is largest; rows within the ball do not shrink.
-        amount = np.maximum(shrink.max(axis=1), 0.0)[:, None]
-        return point - np.clip(point, -amount, amount)
-
-    return prox
-
-
 def solve_nodes(spins: FloatArray, loss: Loss, prox: Prox, start: FloatArray) -> FloatArray:
     """Return the θ whose row u minimises the loss of u plus the penalty (or within the ball) of ``prox``.
 

@@ -13,10 +13,10 @@ from swapwise.paper.graph_baselines.nodes import (
     gradients_of,
     logistic_values,
     margins_of,
-    onto_l1_ball,
     soft_threshold,
     solve_nodes,
 )
+from swapwise.paper.methods.clash import onto_l1_ball
 
 # Penalties per vertex, from the one that leaves no neighbour down to a share of it that depends on whether
 # there are more samples than variables; or to the one that leaves this share of the deviance unexplained. All
@@ -71,4 +71,4 @@ def l1_constrained_logistic(spins: ArrayLike, width: float) -> FloatArray:
     """
     samples, radius = as_spins(spins), as_real(width, "width")
     start = np.zeros((samples.shape[1], samples.shape[1]))
-    return solve_nodes(samples, LOGISTIC, onto_l1_ball(radius), start)
+    return solve_nodes(samples, LOGISTIC, lambda point, step: onto_l1_ball(point, radius, axis=1), start)

@@ -17,10 +17,11 @@ from swapwise.objectives.base import (
     State,
     element_norms2,
     embed,
+    knows_smoothness,
     rows_of,
 )
 from swapwise.override import override
-from swapwise.search.methods.base import SparseMethod, knows_smoothness, moved_to
+from swapwise.search.methods.base import SparseMethod, moved_to
 from swapwise.search.result import Status
 
 # Rounds end after this many per element. A fit ends after this many Newton steps, or when one predicts a
@@ -129,11 +130,11 @@ class ARHT(SparseMethod):
         Under a size limit all that comes in makes the same go, and it is the one with the largest gradient.
         """
         gradient, costs = self._objective.gradient_at(coef), element_norms2(self._objective, coef)
-        pull, M = element_norms2(self._objective, gradient), 2 * self._rho()
+        slopes2, M = element_norms2(self._objective, gradient), 2 * self._rho()
         moves = MoveList.joined(self._constraint.cheapest_drops(support, costs))
-        pulled, lost = moves.sums(moves.added, pull), moves.sums(moves.dropped, costs)
+        gained, lost = moves.sums(moves.added, slopes2), moves.sums(moves.dropped, costs)
         # The lower bounds times 2M, since M is 0 where all columns are.
-        index, _ = moves.best(np.where(pulled > 0, pulled - lost * M**2, -np.inf))
+        index, _ = moves.best(np.where(gained > 0, gained - lost * M**2, -np.inf))
         return None if index < 0 else moves.move(index)
 
 

@@ -144,17 +144,16 @@ def fit_in_ball(
     return embed(objective, support, point)
 
 
-def onto_l1_ball(values: FloatArray, radius: float) -> FloatArray:
+def onto_l1_ball(values: FloatArray, radius: float, axis: int | None = None) -> FloatArray:
     """Return the point of the l1 ball that is nearest: all sizes are reduced by one number, and end at 0.
+
+    With ``axis=1``, every row of a matrix is a point of its own.
 
     >>> onto_l1_ball(np.array([3.0, -1.0, 0.5]), 3.0)
     array([ 2.5, -0.5,  0. ])
     """
-    sizes = np.abs(values)
-    if sizes.sum() <= radius:
-        return values
-    falling = np.sort(sizes, axis=None)[::-1]
-    excess = (np.cumsum(falling) - radius) / np.arange(1, falling.size + 1)
-    # The last size that is no smaller than the number, if all up to it are reduced alike, decides.
-    reduced = excess[np.flatnonzero(falling >= excess)[-1]]
-    return np.sign(values) * np.maximum(sizes - reduced, 0.0)
+    falling = -np.sort(-np.abs(values), axis=axis)
+    # The reductions with which the k largest, and no others, stay above 0: the true k has the largest one.
+    reductions = (np.cumsum(falling, axis=-1) - radius) / np.arange(1, falling.shape[-1] + 1)
+    reduced = reductions.max(axis=-1, keepdims=True, initial=0.0)  # by nothing within the ball
+    return values - np.clip(values, -reduced, reduced)

@@ -100,7 +100,7 @@ class Sieves(Stream):
             return False
         gain = self._gain(sieve, element, state)
         wanted = self._threshold(guess, sieve.state.value - state.value, len(sieve.added), places)
-        # What is no more than rounding would take a place for nothing.
+        # An element that adds no more than rounding would take a place for nothing.
         if gain < wanted or gain <= sieve.state.resolution(self._tol):
             return False
         sieve.state.apply(Move(added=(element,)))

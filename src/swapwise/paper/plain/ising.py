@@ -66,18 +66,18 @@ class PlainIsing:
 
     def score(self, w: FloatArray, theta: FloatArray) -> float:
         """Return the mean pseudo-log-likelihood less the penalty, at any couplings and fields."""
-        likelihood = log_expit(2 * self.x * self.pull(w, theta)).sum() / self.samples
+        likelihood = log_expit(2 * self.x * self.local_fields(w, theta)).sum() / self.samples
         return float(likelihood - self.ridge / 2 * (w @ w))
 
     def slopes(self, w: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the derivatives of ``score`` by the couplings and by the fields."""
-        # d/dh_v of log σ(2 x_v h_v); a coupling pulls at both of its ends, a field at its vertex.
-        by_pull = 2 * self.x * expit(-2 * self.x * self.pull(w, theta)) / self.samples
-        by_pair = by_pull.T @ self.x
+        # d/dh_v of log σ(2 x_v h_v); a coupling is part of h at both of its ends, a field at its vertex.
+        by_local_field = 2 * self.x * expit(-2 * self.x * self.local_fields(w, theta)) / self.samples
+        by_pair = by_local_field.T @ self.x
         by_coupling = (by_pair + by_pair.T)[self.ends]
-        return by_coupling - self.ridge * w, by_pull.sum(axis=0)
+        return by_coupling - self.ridge * w, by_local_field.sum(axis=0)
 
-    def pull(self, w: FloatArray, theta: FloatArray) -> FloatArray:
+    def local_fields(self, w: FloatArray, theta: FloatArray) -> FloatArray:
         """Return h, a row for every sample and a column for every vertex."""
         W = np.zeros((self.vertices, self.vertices))
         W[self.ends] = w

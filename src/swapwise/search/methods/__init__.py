@@ -51,9 +51,9 @@ def __getattr__(name: str) -> Any:
 
 
 class Methods(UserDict[str, Any]):
-    """The class of each method by name; a class of ``swapwise.paper`` is imported when it is looked up."""
+    """Classes by name; a class of ``swapwise.paper`` is imported when it is looked up."""
 
-    def __getitem__(self, name: str) -> type[Method]:
+    def __getitem__(self, name: str) -> Any:
         kind = self.data[name]
         return __getattr__(kind) if isinstance(kind, str) else kind
 

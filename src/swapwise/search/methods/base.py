@@ -103,15 +103,6 @@ def needs_coefficients(objective: SetFunction) -> str | None:
     return f"coefficients and gradients, which {type(objective).__name__} lacks: it is a set function"
 
 
-def knows_smoothness(objective: SetFunction) -> bool:
-    assert isinstance(objective, SparseObjective)
-    try:
-        objective.smoothness(1)
-    except NotImplementedError:
-        return False
-    return True
-
-
 def keep_set(target: IndexArray, best: IndexArray, budget: Budget) -> None:
     """Keep a set as the answer if time runs out and it is better, in place of the set kept before."""
     budget.forget()

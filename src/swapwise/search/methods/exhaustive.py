@@ -29,7 +29,7 @@ class Exhaustive(Method):
 
     See Also
     --------
-    swapwise.exact : finds the best set without looking at all.
+    swapwise.exact : finds the best set without evaluating all.
 
     References
     ----------

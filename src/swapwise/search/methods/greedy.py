@@ -21,11 +21,11 @@ class Greedy(Method):
     """Add the element that gains the most, as long as one fits: forward selection.
 
     For regression it is also called forward stepwise selection or orthogonal least squares. ``"omp"`` is its
-    cheaper relative, which looks at gradients.
+    cheaper relative, which compares gradients.
 
     See Also
     --------
-    OrthogonalMatchingPursuit : looks at gradients only.
+    OrthogonalMatchingPursuit : compares gradients.
     ForwardBackward : with steps back.
 
     References

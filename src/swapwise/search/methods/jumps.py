@@ -36,7 +36,7 @@ class Modular(Jump):
 
     See Also
     --------
-    Greedy : looks again after each addition.
+    Greedy : computes gains again after each addition.
 
     References
     ----------

@@ -13,9 +13,16 @@ from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import MoveList, Step
 from swapwise.numerics import TIE
-from swapwise.objectives.base import SetFunction, SparseState, State, coef_norms2, gradient_norms2
+from swapwise.objectives.base import (
+    SetFunction,
+    SparseState,
+    State,
+    coef_norms2,
+    gradient_norms2,
+    knows_smoothness,
+)
 from swapwise.override import override
-from swapwise.search.methods.base import Incumbent, SparseMethod, keep_set, knows_smoothness
+from swapwise.search.methods.base import Incumbent, SparseMethod, keep_set
 from swapwise.search.methods.projection import Projection
 from swapwise.search.result import Status
 

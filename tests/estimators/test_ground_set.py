@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import swapwise as sw
-from swapwise.estimators.constraint_of import GroundSet
+from swapwise.estimators.ground_set import GroundSet
 
 NAMES = ["age_mean", "age_worst", "height_mean", "height_worst", "id", "weight_mean"]
 MODELS = [sw.SparseRegressor, sw.SparseClassifier, sw.SparseGLMRegressor]
