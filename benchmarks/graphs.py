@@ -49,7 +49,7 @@ class Answer:
 
 
 def search(instance: IsingInstance, degree: int, method: str, start: str) -> IndexArray:
-    """Search as the paper does, from the empty set, or as the library does by default."""
+    """Search by a method of the paper from a start, or as the library does by default."""
     constraint = sw.BMatching.complete(instance.spins.shape[1], degree)
     return sw.maximize(
         sw.graphs.IsingPseudoLikelihood(instance.spins), constraint, method, start=start

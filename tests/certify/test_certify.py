@@ -574,3 +574,13 @@ def test_a_certificate_survives_pickling():
     assert copy.history == proven.history
     assert copy.n_passes == proven.n_passes
     assert copy.support.tolist() == proven.support.tolist()
+
+
+def test_a_bound_that_a_better_set_reaches_is_no_trivial_one():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((25, 7))
+    f = sw.LeastSquares(X, X[:, :3].sum(axis=1) + 0.3 * rng.standard_normal(25))
+    proven = sw.certify(f, sw.Uniform(7, 4), [0, 5], gap=0)
+    assert not proven.trivial
+    assert proven.verdict == "at least 61.2% of the optimum"
+    assert repr(proven).endswith("a better set, 0.981698, is optimal)")

@@ -145,3 +145,24 @@ def test_every_set_on_the_way_can_be_completed_within_all_limits():
     for step in found.history:
         chosen = chosen - {*step.dropped} | {*step.added}
         assert chosen <= {0, 1} or chosen <= {0, 3} or chosen <= {1, 2}, chosen
+
+
+LIMITED = [
+    sw.Uniform(3, 2, at_least=2),
+    sw.Partition([0, 0, 1], 2, {0: 1}),
+    sw.Partition([0, 0, 1], 2, {0: 1}, size=2).truncate(1),
+    sw.Uniform(3, 3, at_least=2).restrict([0, 1]),
+    sw.Intersection(sw.Uniform(3, 2, at_least=2), sw.Knapsack([1.0, 1.0, 1.0], 3.0)),
+]
+
+
+@pytest.mark.parametrize("constraint", LIMITED, ids=repr)
+@pytest.mark.parametrize("weights", [[-5.0, -3.0, 4.0], [-5.0, -3.0, -4.0], [0.0, 0.0, 4.0], [1.0, 2.0, 3.0]])
+def test_max_weight_sets_meet_lower_limits_whatever_they_weigh(constraint, weights):
+    sets = [np.flatnonzero(mask) for mask in np.ndindex(2, 2, 2)]
+    complete = [s for s in sets if constraint.is_independent(s) and constraint.is_complete(s)]
+    best = max(np.array(weights)[s].sum() for s in complete)
+    found = constraint.max_weight(weights)
+    assert constraint.is_complete(found.support)
+    assert found.weight == pytest.approx(best)
+    assert found.upper_bound == pytest.approx(best)

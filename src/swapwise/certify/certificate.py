@@ -126,9 +126,10 @@ class Certificate:
 
         For an R² of 0.893 the bound R² ≤ 1 gives a ratio of 0.893, which is R² once more and compares the
         answer with no other set. An answer as good as all elements together is optimal, and then this is
-        False.
+        False; so it is where the bound is close to a better set that was found.
         """
-        return not self.optimal and is_trivial(self.value, self.upper_bound, self.bounds.get("all", np.inf))
+        known = self.value if self.better_value is None else max(self.value, self.better_value)
+        return not self.optimal and is_trivial(known, self.upper_bound, self.bounds.get("all", np.inf))
 
     @property
     def verdict(self) -> str:
@@ -173,7 +174,10 @@ class Certificate:
         return axes
 
     def __repr__(self) -> str:
-        better = [] if self.better is None else [f"a better set, {self.better_value:.6g}, was found"]
+        better = []
+        if self.better_value is not None:
+            is_best = self.upper_bound <= self.better_value + self.resolution
+            better = [f"a better set, {self.better_value:.6g}, {'is optimal' if is_best else 'was found'}"]
         return f"Certificate({'; '.join([self._proven(), *better, *self.caveats])})"
 
     def _proven(self) -> str:

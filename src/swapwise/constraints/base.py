@@ -188,7 +188,11 @@ class Queries:
         clock, given = Clock(as_time_limit(time_limit)), as_vector(weights, self.n, "weights")
         if (given < 0).any():
             return self._max_weight_of_any_sign(given, clock)
-        return self._max_weight(given, clock)
+        found = self._max_weight(given, clock)
+        if self.is_complete(found.support):
+            return found
+        # What a lower limit needs beside the elements of positive weight weighs nothing.
+        return replace(found, support=self.completed(found.support, given))
 
     def loops(self: Any) -> IndexArray:
         """Return the elements that are in no independent set."""
@@ -476,7 +480,7 @@ class Constraint(Queries, ABC):
         :meth:`_max_weight` never chooses them.
         """
         positive, costs = np.maximum(weights, 0.0), weights < 0
-        if self.hereditary and self._is_answer(self.forced):
+        if self.hereditary and self.is_complete(self.forced):
             found = self._max_weight(positive, clock)
             return replace(found, support=found.support[~costs[found.support]])
         by_program = self._by_program(weights, clock, with_negative=True)
