@@ -125,7 +125,7 @@ class FewGroups(Limits, IndependenceSystem):
     def _problem(self, held: IndexArray, weights: FloatArray) -> tuple[IndexArray, FewGroupsProblem]:
         """Return the elements that may be chosen beside those held, and the problem of choosing some."""
         labels = self._labels
-        counts, may_come = labels.counts(self._mask(held)), weights >= 0
+        counts, may_come = labels.counts(self._with_forced(held)), weights >= 0
         may_come[self._with_forced(held)] = False
         others, touched = np.flatnonzero(may_come), counts > 0
         return others, FewGroupsProblem(

@@ -254,6 +254,8 @@ class Intersection(Constraint):
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         if self._packing is not None:
             return self._packing.extend(support, order)
+        if len(self._merged) == 1:
+            return self._merged[0].extend(support, order)
         if not self.hereditary:
             return super().extend(support, order)
         # What does not fit now will not fit later, so all that is left is sorted out when one does not.

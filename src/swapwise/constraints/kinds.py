@@ -68,24 +68,27 @@ class MixedLimits(NamedTuple):
 
 
 class Kind(ABC):
-    """Limits of one kind on the elements ``0 .. n-1``; ``chosen`` is a mask of a set that they allow."""
+    """Limits of one kind on the elements ``0 .. n-1``; ``chosen`` are those of a set that they allow."""
 
     #: Whether every subset of an allowed set is allowed
     hereditary = True
 
     @abstractmethod
-    def allows(self, chosen: BoolArray) -> bool: ...
+    def allows(self, chosen: IndexArray) -> bool: ...
 
     @abstractmethod
-    def additions(self, chosen: BoolArray) -> BoolArray:
+    def additions(self, chosen: IndexArray) -> BoolArray:
         """Return which elements can be added; entries of chosen ones do not matter."""
 
     @abstractmethod
-    def swaps(self, chosen: BoolArray, drops: IndexArray) -> BoolArray:
-        """Return which elements (rows) can come for each of ``drops`` (columns), which are chosen."""
+    def swaps(self, chosen: IndexArray, drops: IndexArray) -> BoolArray:
+        """Return which elements (rows) can come for each of ``drops`` (columns), which are chosen.
+
+        The last column is whether they can come with nothing dropped.
+        """
 
     @abstractmethod
-    def fits(self, chosen: BoolArray, moves: MoveList) -> BoolArray:
+    def fits(self, chosen: IndexArray, moves: MoveList) -> BoolArray:
         """Return which moves lead to an allowed set; they add what is not chosen, and drop what is."""
 
     @abstractmethod
@@ -93,7 +96,7 @@ class Kind(ABC):
         """Return the limits on some elements, which get new numbers: their places in ``elements``."""
 
     @abstractmethod
-    def excludes(self, held: BoolArray, elements: IndexArray, others: IndexArray) -> BoolArray:
+    def excludes(self, held: IndexArray, elements: IndexArray, others: IndexArray) -> BoolArray:
         """Return which of some elements (rows) are in no allowed set with ``held`` and which of others."""
 
     @abstractmethod
@@ -103,9 +106,9 @@ class Kind(ABC):
     def joined(self, limits: MixedLimits) -> MixedLimits | None:
         """Return limits for kernels with these among them, or None if kernels do not know both."""
 
-    def most(self, chosen: BoolArray) -> int:
+    @abstractmethod
+    def most(self, chosen: IndexArray) -> int:
         """Return how many more elements can be chosen, at most."""
-        return int(np.count_nonzero(self.additions(chosen) & ~chosen))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,27 +127,28 @@ class Budgets(Kind):
     def limit(self) -> FloatArray:
         return np.where(self.budget > 0, 1.0 + ROUNDING, 0.0)
 
-    def left(self, chosen: BoolArray) -> FloatArray:
+    def left(self, chosen: IndexArray) -> FloatArray:
         return self.limit - self.shares[:, chosen].sum(axis=1)
 
     @override
-    def allows(self, chosen: BoolArray) -> bool:
+    def allows(self, chosen: IndexArray) -> bool:
         return bool((self.left(chosen) >= 0).all())
 
     @override
-    def additions(self, chosen: BoolArray) -> BoolArray:
+    def additions(self, chosen: IndexArray) -> BoolArray:
         return np.logical_and.reduce(self.shares <= self.left(chosen)[:, None], axis=0)
 
     @override
-    def swaps(self, chosen: BoolArray, drops: IndexArray) -> BoolArray:
-        freed = self.shares[:, drops] + self.left(chosen)[:, None]
-        feasible = np.ones((len(chosen), len(drops)), dtype=bool)
+    def swaps(self, chosen: IndexArray, drops: IndexArray) -> BoolArray:
+        freed = np.append(self.shares[:, drops], np.zeros((len(self.shares), 1)), axis=1)
+        freed += self.left(chosen)[:, None]
+        feasible = np.ones((self.shares.shape[1], len(drops) + 1), dtype=bool)
         for own, most in zip(self.shares, freed, strict=True):
             feasible &= own[:, None] <= most
         return feasible
 
     @override
-    def fits(self, chosen: BoolArray, moves: MoveList) -> BoolArray:
+    def fits(self, chosen: IndexArray, moves: MoveList) -> BoolArray:
         feasible = np.ones(len(moves), dtype=bool)
         for own, left in zip(self.shares, self.left(chosen), strict=True):
             feasible &= moves.sums(moves.added, own) - moves.sums(moves.dropped, own) <= left
@@ -155,7 +159,7 @@ class Budgets(Kind):
         return replace(self, costs=self.costs[:, elements])
 
     @override
-    def excludes(self, held: BoolArray, elements: IndexArray, others: IndexArray) -> BoolArray:
+    def excludes(self, held: IndexArray, elements: IndexArray, others: IndexArray) -> BoolArray:
         excludes = np.zeros((len(elements), len(others)), dtype=bool)
         for own, left in zip(self.shares, self.left(held), strict=True):
             excludes |= own[elements][:, None] + own[others] > left
@@ -172,8 +176,8 @@ class Budgets(Kind):
         )
 
     @override
-    def most(self, chosen: BoolArray) -> int:
-        rising = np.cumsum(np.sort(self.shares[:, ~chosen], axis=1), axis=1)
+    def most(self, chosen: IndexArray) -> int:
+        rising = np.cumsum(np.sort(np.delete(self.shares, chosen, axis=1), axis=1), axis=1)
         counts = (rising <= self.left(chosen)[:, None]).sum(axis=1)
         return int(counts.min(initial=rising.shape[1]))
 
@@ -185,24 +189,24 @@ class Places(Kind):
     groups: IndexArray  #: of each element, one per column, padded with -1
     capacity: IndexArray  #: of each group, how many of its elements may be chosen
 
-    def room(self, chosen: BoolArray) -> IndexArray:
+    def room(self, chosen: IndexArray) -> IndexArray:
         """Return the places that each group has left, and an endless entry for padding to find."""
         taken = self.groups[chosen]
         counts = np.bincount(taken[taken >= 0], minlength=len(self.capacity))
         return np.append(self.capacity - counts, np.iinfo(np.intp).max // 2)
 
     @override
-    def allows(self, chosen: BoolArray) -> bool:
+    def allows(self, chosen: IndexArray) -> bool:
         return bool((self.room(chosen) >= 0).all())
 
     @override
-    def additions(self, chosen: BoolArray) -> BoolArray:
+    def additions(self, chosen: IndexArray) -> BoolArray:
         return np.logical_and.reduce(self.room(chosen)[self.groups] > 0, axis=1)
 
     @override
-    def swaps(self, chosen: BoolArray, drops: IndexArray) -> BoolArray:
-        feasible, room = np.ones((len(chosen), len(drops)), dtype=bool), self.room(chosen)
-        taken = np.where(self.groups < 0, ALONE, self.groups)[drops]
+    def swaps(self, chosen: IndexArray, drops: IndexArray) -> BoolArray:
+        feasible, room = np.ones((len(self.groups), len(drops) + 1), dtype=bool), self.room(chosen)
+        taken = self.with_padding[np.append(drops, NOTHING)]
         for groups in self.groups.T:
             full = np.flatnonzero(room[groups] <= 0)
             helps = np.logical_or.reduce(groups[full, None, None] == taken, axis=2)
@@ -210,7 +214,7 @@ class Places(Kind):
         return feasible
 
     @override
-    def fits(self, chosen: BoolArray, moves: MoveList) -> BoolArray:
+    def fits(self, chosen: IndexArray, moves: MoveList) -> BoolArray:
         room, feasible = self.room(chosen), np.ones(len(moves), dtype=bool)
         added, dropped = self.with_padding[moves.added], self.with_padding[moves.dropped]
         for place in range(added.shape[1]):
@@ -226,7 +230,7 @@ class Places(Kind):
         return np.vstack([self.groups, np.full((1, self.groups.shape[1]), ALONE)])
 
     @override
-    def excludes(self, held: BoolArray, elements: IndexArray, others: IndexArray) -> BoolArray:
+    def excludes(self, held: IndexArray, elements: IndexArray, others: IndexArray) -> BoolArray:
         single = self.room(held) == 1
         excludes = np.zeros((len(elements), len(others)), dtype=bool)
         for groups in self.groups[elements].T:
@@ -252,13 +256,15 @@ class Places(Kind):
         return limits._replace(groups=groups, capacity=np.append(limits.capacity, self.capacity))
 
     @override
-    def most(self, chosen: BoolArray) -> int:
+    def most(self, chosen: IndexArray) -> int:
         """Return a bound on how many more can be chosen, exact if no element is in two groups.
 
         An element uses as many places as it has groups, so the elements with the fewest groups bound how
         many fit; and in each column of ``groups`` alone no group gets more than its places.
         """
-        room, groups = self.room(chosen)[:-1], self.groups[self.additions(chosen) & ~chosen]
+        others = self.additions(chosen)
+        others[chosen] = False
+        room, groups = self.room(chosen)[:-1], self.groups[others]
         used = np.sort((groups >= 0).sum(axis=1))
         bounds = [int(np.searchsorted(np.cumsum(used), _places_for(groups, room), side="right"))]
         for column in groups.T:
@@ -279,29 +285,31 @@ class Size(Kind):
     size: int
 
     @override
-    def allows(self, chosen: BoolArray) -> bool:
-        return bool(np.count_nonzero(chosen) <= self.size)
+    def allows(self, chosen: IndexArray) -> bool:
+        return len(chosen) <= self.size
 
     @override
-    def additions(self, chosen: BoolArray) -> BoolArray:
-        return np.full(self.n, np.count_nonzero(chosen) < self.size)
+    def additions(self, chosen: IndexArray) -> BoolArray:
+        return np.full(self.n, len(chosen) < self.size)
 
     @override
-    def swaps(self, chosen: BoolArray, drops: IndexArray) -> BoolArray:
-        return np.ones((self.n, len(drops)), dtype=bool)
+    def swaps(self, chosen: IndexArray, drops: IndexArray) -> BoolArray:
+        feasible = np.ones((self.n, len(drops) + 1), dtype=bool)
+        feasible[:, -1] = len(chosen) < self.size
+        return feasible
 
     @override
-    def fits(self, chosen: BoolArray, moves: MoveList) -> BoolArray:
+    def fits(self, chosen: IndexArray, moves: MoveList) -> BoolArray:
         change = (moves.added >= 0).sum(axis=1) - (moves.dropped >= 0).sum(axis=1)
-        return np.count_nonzero(chosen) + change <= self.size
+        return np.asarray(len(chosen) + change <= self.size)
 
     @override
     def among(self, elements: IndexArray) -> Size:
         return Size(len(elements), min(self.size, len(elements)))
 
     @override
-    def excludes(self, held: BoolArray, elements: IndexArray, others: IndexArray) -> BoolArray:
-        return np.full((len(elements), len(others)), np.count_nonzero(held) + 2 > self.size)
+    def excludes(self, held: IndexArray, elements: IndexArray, others: IndexArray) -> BoolArray:
+        return np.full((len(elements), len(others)), len(held) + 2 > self.size)
 
     @override
     def rows(self) -> Inequalities:
@@ -313,8 +321,8 @@ class Size(Kind):
         return limits._replace(most=np.array([most, min(size, self.size)], dtype=np.intp))
 
     @override
-    def most(self, chosen: BoolArray) -> int:
-        return max(0, self.size - int(np.count_nonzero(chosen)))
+    def most(self, chosen: IndexArray) -> int:
+        return max(0, self.size - len(chosen))
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,16 +333,16 @@ class Labels(Kind):
     room: IndexArray
     groups: int
 
-    def counts(self, chosen: BoolArray) -> IndexArray:
+    def counts(self, chosen: IndexArray) -> IndexArray:
         return np.bincount(self.label[chosen], minlength=len(self.room))
 
     @override
-    def allows(self, chosen: BoolArray) -> bool:
+    def allows(self, chosen: IndexArray) -> bool:
         counts = self.counts(chosen)
         return bool(np.count_nonzero(counts) <= self.groups and (counts <= self.room).all())
 
     @override
-    def additions(self, chosen: BoolArray) -> BoolArray:
+    def additions(self, chosen: IndexArray) -> BoolArray:
         counts = self.counts(chosen)
         is_open = counts < self.room
         if np.count_nonzero(counts) >= self.groups:
@@ -342,17 +350,21 @@ class Labels(Kind):
         return is_open[self.label]
 
     @override
-    def swaps(self, chosen: BoolArray, drops: IndexArray) -> BoolArray:
+    def swaps(self, chosen: IndexArray, drops: IndexArray) -> BoolArray:
         counts, label = self.counts(chosen), self.label
-        dropped = label[drops]
+        used, dropped = np.count_nonzero(counts), label[drops]
+        is_new, has_room = counts[label] == 0, counts[label] < self.room[label]
         same, was_last = label[:, None] == dropped, counts[dropped] == 1
+        feasible = np.empty((len(label), len(drops) + 1), dtype=bool)
         # With the last of its label gone, another label can come in, or the same one again.
-        comes_new = (counts[label] == 0)[:, None] | (same & was_last)
-        has_room = (counts[label] < self.room[label])[:, None] | (same & (self.room[label] > 0)[:, None])
-        return (np.count_nonzero(counts) - was_last + comes_new <= self.groups) & has_room
+        comes_new = is_new[:, None] | (same & was_last)
+        feasible[:, :-1] = used - was_last + comes_new <= self.groups
+        feasible[:, :-1] &= has_room[:, None] | (same & (self.room[label] > 0)[:, None])
+        feasible[:, -1] = (used + is_new <= self.groups) & has_room
+        return feasible
 
     @override
-    def fits(self, chosen: BoolArray, moves: MoveList) -> BoolArray:
+    def fits(self, chosen: IndexArray, moves: MoveList) -> BoolArray:
         counts = np.append(self.counts(chosen), 0)
         touched = np.hstack([moves.added, moves.dropped])
         step = np.hstack([np.where(moves.added >= 0, 1, 0), np.where(moves.dropped >= 0, -1, 0)])
@@ -369,7 +381,7 @@ class Labels(Kind):
         return replace(self, label=self.label[elements])
 
     @override
-    def excludes(self, held: BoolArray, elements: IndexArray, others: IndexArray) -> BoolArray:
+    def excludes(self, held: IndexArray, elements: IndexArray, others: IndexArray) -> BoolArray:
         counts, one, other = self.counts(held), self.label[elements][:, None], self.label[others]
         same, is_new = one == other, counts == 0
         many = np.count_nonzero(counts) + is_new[one] + (is_new[other] & ~same) > self.groups
@@ -397,7 +409,7 @@ class Labels(Kind):
         return limits._replace(label=self.label, room=room, most=most)
 
     @override
-    def most(self, chosen: BoolArray) -> int:
+    def most(self, chosen: IndexArray) -> int:
         counts = self.counts(chosen)
         left = np.minimum(np.bincount(self.label, minlength=len(counts)), self.room) - counts
         free = np.sort(left[counts == 0])[::-1][: max(0, self.groups - np.count_nonzero(counts))]

@@ -115,7 +115,7 @@ class Knapsack(Limits, IndependenceSystem):
 
     def _by_branching(self, held: IndexArray, weights: FloatArray) -> MaxWeight | None:
         budgets = self._budgets
-        share, room = budgets.shares[0], float(budgets.left(self._mask(held))[0])
+        share, room = budgets.shares[0], float(budgets.left(self._with_forced(held))[0])
         if room < 0:
             return MaxWeight(held, float(weights[held].sum()), bound=-np.inf)
         others = weights > 0

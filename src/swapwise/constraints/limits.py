@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from copy import copy
 from functools import cached_property
 from itertools import chain
-from typing import Self, cast
+from typing import Self
 
 import numpy as np
 
@@ -80,71 +80,78 @@ class Limits(Constraint):
 
     @override
     def _is_independent(self, support: IndexArray) -> bool:
-        chosen = self._mask(support)
+        return self._allows(self._with_forced(support))
+
+    def _allows(self, chosen: IndexArray) -> bool:
         return all(kind.allows(chosen) for kind in self.kinds)
 
-    def _additions_to(self, chosen: BoolArray, kinds: Iterable[Kind]) -> BoolArray:
-        return np.logical_and.reduce([~chosen, *(kind.additions(chosen) for kind in kinds)])
+    def _additions(self, chosen: IndexArray) -> BoolArray:
+        additions = self.kinds[0].additions(chosen)
+        for kind in self.kinds[1:]:
+            additions &= kind.additions(chosen)
+        additions[chosen] = False
+        return additions
 
     @override
     def addable(self, support: IndexArray) -> BoolArray:
-        addable = self._additions_to(self._mask(support), self.kinds)
-        addable[self.forced] = True
-        addable[support] = False
+        addable = self._additions(self._with_forced(support))
+        if len(self.forced):
+            addable[self.forced] = True
+            addable[support] = False
         return addable
 
     @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        if not self.hereditary:
-            return self._extended_with_needs(np.asarray(support, dtype=np.intp), as_order(order))
-        chosen, rest, step = self._mask(np.asarray(support, dtype=np.intp)), as_order(order), 1
+        given, rest = np.asarray(support, dtype=np.intp), as_order(order)
         listed = np.zeros(self.n, dtype=bool)
-        listed[support] = listed[rest] = True
+        listed[given] = listed[rest] = True
+        if self.needs is not None:
+            chosen = self._extended_with_needs(self.needs, given, rest, listed)
+            return np.flatnonzero(chosen & listed)
+        whole, step = self._with_forced(given), 1
         while True:
-            rest = rest[self._additions_to(chosen, self.kinds)[rest]]
+            rest = rest[self._additions(whole)[rest]]
             if not len(rest):
-                return np.flatnonzero(chosen & listed)
+                return np.sort(whole[listed[whole]])
             # Where the next ones fit together, each fits in its turn: several are added at once.
-            larger = chosen.copy()
-            larger[rest[:step]] = True
-            if step == 1 or all(kind.allows(larger) for kind in self.kinds):
-                chosen, rest, step = larger, rest[step:], 2 * step
+            larger = np.append(whole, rest[:step])
+            if step == 1 or self._allows(larger):
+                whole, rest, step = larger, rest[step:], 2 * step
             else:
                 step //= 2
 
-    def _extended_with_needs(self, support: IndexArray, order: IndexArray) -> IndexArray:
+    def _extended_with_needs(
+        self, needs: Needs, support: IndexArray, order: IndexArray, listed: BoolArray
+    ) -> BoolArray:
         """Add elements in turn, each with what it lacks, for as long as any fits."""
-        others = [kind for kind in self.kinds if kind.hereditary]
-        needs = cast(Needs, self.needs)
-        chosen, listed, waiting = self._mask(support), np.zeros(self.n, dtype=bool), order.tolist()
-        listed[support] = listed[order] = True
-        allowed = listed | chosen
+        others = Limits.of(self.n, [kind for kind in self.kinds if kind.hereditary], self.forced[:0])
+        chosen, waiting = self._mask(support), order.tolist()
+        allowed = (listed | chosen) & needs.possible(np.zeros(self.n, dtype=bool))
         there = set(np.flatnonzero(chosen).tolist())
         for element in support.tolist():
             there |= next((way for way in needs.ways(there, element) if allowed[[*way]].all()), set())
         chosen[[*there]] = True
-        is_open = self._additions_to(chosen, others)
-        while waiting:
-            later = []
+        is_open, grows = others.addable(np.array([*there], dtype=np.intp)) & allowed, True
+        while waiting and grows:
+            later, grows = [], False
             for element in waiting:
                 if chosen[element] or not is_open[element]:
                     continue
                 for way in needs.ways({*there, element}, element):
-                    larger = chosen.copy()
-                    larger[[*way, element]] = True
-                    if allowed[[*way]].all() and all(kind.allows(larger) for kind in others):
-                        chosen, there = larger, there | way | {element}
-                        is_open = self._additions_to(chosen, others)
+                    larger = there | way | {element}
+                    whole = np.array([*larger], dtype=np.intp)
+                    if allowed[whole].all() and others._allows(whole):
+                        there, grows, chosen[whole] = larger, True, True
+                        is_open &= others.addable(whole)
                         break
                 else:
                     later.append(element)
-            waiting = later if len(later) < len(waiting) else []
-        return np.flatnonzero(chosen & listed)
+            waiting = later
+        return chosen
 
     @override
     def max_size(self) -> int:
-        forced = self._mask(self.forced)
-        most = min(kind.most(forced) for kind in self.kinds)
+        most = min(kind.most(self.forced) for kind in self.kinds)
         if not self.hereditary:
             most = min(most, int(np.count_nonzero(self.joinable(self.forced))))
         return len(self.forced) + most
@@ -155,13 +162,13 @@ class Limits(Constraint):
     def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
         if self.needs is None:
             return self.addable(held)
-        chosen = self._mask(held)
-        # Elements that other limits rule out cannot be parents.
-        ruled_out = ~(self._additions_to(chosen, [kind for kind in self.kinds if kind.hereditary]) | chosen)
-        if outside is not None:
-            ruled_out |= outside
+        whole, chosen = self._with_forced(held), self._mask(held)
+        ruled_out = np.zeros(self.n, dtype=bool) if outside is None else outside.copy()
+        for kind in self.kinds:
+            if kind.hereditary:  # elements that it rules out cannot be parents, either
+                ruled_out |= ~kind.additions(whole) & ~chosen
         possible = self.needs.possible(ruled_out)
-        chosen[self.needs.required(np.flatnonzero(chosen))] = True
+        chosen[self.needs.required(whole)] = True
         for kind in self.kinds:
             if isinstance(kind, Size):
                 possible &= np.count_nonzero(chosen) + self.needs.n_missing(chosen) <= kind.size
@@ -232,12 +239,13 @@ class Limits(Constraint):
 
     @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
-        chosen, feasible = self._mask(support), np.ones((self.n, len(support) + 1), dtype=bool)
-        for kind in self.kinds:
-            feasible[:, :-1] &= kind.swaps(chosen, support)
-            feasible[:, -1] &= kind.additions(chosen)
-        feasible[self.forced] = True
-        feasible[:, :-1][:, self._are_forced(support)] = False
+        whole = self._with_forced(support)
+        feasible = self.kinds[0].swaps(whole, support)
+        for kind in self.kinds[1:]:
+            feasible &= kind.swaps(whole, support)
+        if len(self.forced):
+            feasible[self.forced] = True
+            feasible[:, :-1][:, self._are_forced(support)] = False
         return feasible
 
     @override
@@ -246,14 +254,14 @@ class Limits(Constraint):
             stays = np.append(self._mask(self.forced), False)
             added, dropped = (np.where(stays[some], NOTHING, some) for some in (moves.added, moves.dropped))
             moves = MoveList(added, dropped)
-        chosen = self._mask(support)
-        return np.logical_and.reduce([kind.fits(chosen, moves) for kind in self.kinds])
+        whole = self._with_forced(support)
+        return np.logical_and.reduce([kind.fits(whole, moves) for kind in self.kinds])
 
     @override
     def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
-        excludes, forced = np.zeros((len(elements), len(others)), dtype=bool), self._mask(self.forced)
+        excludes = np.zeros((len(elements), len(others)), dtype=bool)
         for kind in self.kinds if self.hereditary else ():
-            excludes |= kind.excludes(forced, elements, others)
+            excludes |= kind.excludes(self.forced, elements, others)
         return excludes
 
     # -- for programs and kernels -------------------------------------------------------------------

@@ -75,10 +75,16 @@ class Needs(Kind):
     # -- sets ---------------------------------------------------------------------------------------
 
     @override
-    def allows(self, chosen: BoolArray) -> bool:
+    def allows(self, chosen: IndexArray) -> bool:
         if self.lost[chosen].any():
             return False
-        return bool((self.counts(chosen)[chosen[self.element]] > 0).all())
+        there = self._mask(chosen)
+        return bool((self.counts(there)[there[self.element]] > 0).all())
+
+    def _mask(self, chosen: IndexArray) -> BoolArray:
+        there = np.zeros(len(self.lost), dtype=bool)
+        there[chosen] = True
+        return there
 
     def satisfied(self, chosen: BoolArray) -> BoolArray:
         """Return which elements have all that they need among the chosen."""
@@ -87,8 +93,8 @@ class Needs(Kind):
         return satisfied
 
     @override
-    def additions(self, chosen: BoolArray) -> BoolArray:
-        return self.satisfied(chosen)
+    def additions(self, chosen: IndexArray) -> BoolArray:
+        return self.satisfied(self._mask(chosen))
 
     def possible(self, outside: BoolArray) -> BoolArray:
         """Return which elements may be chosen where none ``outside`` is."""
@@ -238,34 +244,35 @@ class Needs(Kind):
     # -- moves --------------------------------------------------------------------------------------
 
     @override
-    def swaps(self, chosen: BoolArray, drops: IndexArray) -> BoolArray:
-        feasible = np.repeat(self.satisfied(chosen)[:, None], len(drops), axis=1)
-        place = np.full(len(chosen), -1, dtype=np.intp)
+    def swaps(self, chosen: IndexArray, drops: IndexArray) -> BoolArray:
+        there = self._mask(chosen)
+        feasible = np.repeat(self.satisfied(there)[:, None], len(drops) + 1, axis=1)
+        place = np.full(len(there), -1, dtype=np.intp)
         place[drops] = np.arange(len(drops))
         # The only chosen alternative must stay: for a newcomer, and for a chosen element unless the newcomer
         # is an alternative as well.
-        sole = np.flatnonzero(self.counts(chosen) == 1)
-        only, element = self._only_chosen(chosen, place)[sole], self.element[sole]
-        new = ~chosen[element] & (only >= 0)
+        sole = np.flatnonzero(self.counts(there) == 1)
+        only, element = self._only_chosen(there, place)[sole], self.element[sole]
+        new = ~there[element] & (only >= 0)
         feasible[element[new], only[new]] = False
-        for at in np.flatnonzero(chosen[element] & (only >= 0)):
-            will_do = np.zeros(len(chosen), dtype=bool)
+        for at in np.flatnonzero(there[element] & (only >= 0)):
+            will_do = np.zeros(len(there), dtype=bool)
             will_do[self.others[slice(*self.begin[sole[at] : sole[at] + 2])]] = True
             feasible[~will_do, only[at]] = False
         return feasible
 
     @override
-    def fits(self, chosen: BoolArray, moves: MoveList) -> BoolArray:
-        dropped = moves.dropped
+    def fits(self, chosen: IndexArray, moves: MoveList) -> BoolArray:
+        dropped, there = moves.dropped, self._mask(chosen)
         feasible = ~np.append(self.lost, False)[moves.added].any(axis=1)
-        of_chosen = np.flatnonzero(chosen[self.element] & self._touched(dropped))
-        counts = self.counts(chosen)[of_chosen]
+        of_chosen = np.flatnonzero(there[self.element] & self._touched(dropped))
+        counts = self.counts(there)[of_chosen]
         for count, (element, others) in zip(counts, self.listed(of_chosen), strict=True):
-            will_do = np.zeros(len(chosen) + 1, dtype=np.intp)  # one more for padding to find
+            will_do = np.zeros(len(there) + 1, dtype=np.intp)  # one more for padding to find
             will_do[others] = 1
             left = count - will_do[dropped].sum(axis=1) + will_do[moves.added].sum(axis=1)
             feasible &= (left > 0) | (dropped == element).any(axis=1)
-        return feasible & self._are_met(chosen, moves)
+        return feasible & self._are_met(there, moves)
 
     def _touched(self, dropped: IndexArray) -> BoolArray:
         goes = np.zeros(len(self.lost) + 1, dtype=bool)  # one more for padding to find
@@ -318,7 +325,7 @@ class Needs(Kind):
         return np.add.reduceat(places, self.begin[:-1])
 
     @override
-    def excludes(self, held: BoolArray, elements: IndexArray, others: IndexArray) -> BoolArray:
+    def excludes(self, held: IndexArray, elements: IndexArray, others: IndexArray) -> BoolArray:
         return np.zeros((len(elements), len(others)), dtype=bool)
 
     # -- for programs and kernels -------------------------------------------------------------------
@@ -351,5 +358,5 @@ class Needs(Kind):
         return None
 
     @override
-    def most(self, chosen: BoolArray) -> int:
-        return int(np.count_nonzero(self.possible(np.zeros(len(chosen), dtype=bool)) & ~chosen))
+    def most(self, chosen: IndexArray) -> int:
+        return int(np.count_nonzero(self.possible(np.zeros(len(self.lost), dtype=bool)))) - len(chosen)

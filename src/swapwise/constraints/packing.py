@@ -119,7 +119,7 @@ class PackingSystem(Limits, IndependenceSystem):
         return self._with_kinds([Places(groups, np.append(places.capacity, 0))])
 
     def _room(self, support: IndexArray) -> IndexArray:
-        return self._places.room(self._mask(support))
+        return self._places.room(self._with_forced(support))
 
     @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
