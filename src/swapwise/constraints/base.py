@@ -23,7 +23,7 @@ from swapwise.checks import (
 )
 from swapwise.clock import Clock
 from swapwise.constraints.axioms import assumptions_of, grown, note_extended, note_swaps
-from swapwise.constraints.kinds import Inequalities, MixedLimits
+from swapwise.constraints.kinds import Inequalities, LaminarTree, MixedLimits
 from swapwise.moves import MoveBatch, MoveList, SwapGrid, padded
 from swapwise.numerics import SUM
 
@@ -34,25 +34,6 @@ if TYPE_CHECKING:
 NODES_FOR_A_BOUND = 0
 
 System = TypeVar("System", bound="Constraint")
-
-
-class LaminarTree(NamedTuple):
-    """Limits on nested sets, as plain arrays for kernels.
-
-    The sets form a tree whose root, node 0, is the ground set. Nodes are numbered in preorder: the subtree of
-    node t is the range ``t .. end[t] - 1``, and an element is in the set t if and only if its ``leaf``, its
-    smallest set, lies in that range.
-
-    A set demands as many places as its elements and the sets within it demand together, or as its lower limit
-    says if that is more. A support is independent if no set demands more than its capacity; it can then be
-    completed.
-    """
-
-    leaf: IndexArray  #: the smallest set of each element
-    end: IndexArray  #: of each set, where its subtree ends
-    parent: IndexArray  #: of each set, the smallest set around it; of the root, itself
-    capacity: IndexArray  #: of each set, how many of its elements may be chosen
-    at_least: IndexArray  #: of each set, how many of its elements must be chosen
 
 
 class GroupLimits(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from swapwise.constraints.algorithms.exchanges import cheapest_in_each
 from swapwise.constraints.base import (
     Constraint,
     GroupLimits,
-    LaminarTree,
     MaxWeight,
     as_order,
     best_so_far,
@@ -29,7 +28,7 @@ from swapwise.constraints.kinds import Inequalities, Kind, MixedLimits, Places
 from swapwise.constraints.laminar import Laminar
 from swapwise.constraints.limits import Limits
 from swapwise.constraints.matroid import Matroid
-from swapwise.constraints.minors import Contraction, Minor, Restriction, Truncation
+from swapwise.constraints.minors import Minor
 from swapwise.constraints.packing import PackingSystem
 from swapwise.moves import MoveBatch, MoveList
 from swapwise.override import override
@@ -39,9 +38,6 @@ if TYPE_CHECKING:
 
 # How long it may take to find a set that meets all lower limits.
 COMPLETION_SECONDS = 5.0
-
-#: The groups of each element, one per column and -1 for none, and the capacities of groups
-GroupTable = tuple[IndexArray, IndexArray]
 
 
 class Intersection(Constraint):
@@ -155,7 +151,7 @@ class Intersection(Constraint):
     def _set_parts(self, parts: tuple[Constraint, ...]) -> None:
         self.parts = self._made_of = parts
         self.hereditary = all(part.hereditary for part in parts)
-        self._packing = _as_packing(parts)
+        self._packing = _as_packing(parts, self.forced)
         self._limits, others = _joined(parts, self.forced)
         self._merged: tuple[Constraint, ...] = (self._limits, *others) if self._limits.kinds else others
         self.p: int | None = None
@@ -176,7 +172,7 @@ class Intersection(Constraint):
         if neighbourhood not in ("auto", "exchange", "matroid"):
             raise ValueError(f"neighbourhood must be 'auto', 'exchange' or 'matroid', got {neighbourhood!r}")
         if neighbourhood == "exchange" and self._packing is None:
-            other = next(part for part in self.parts if _groups_of(part) is None)
+            other = next(part for part in self.parts if not _is_grouped(part))
             raise ValueError(
                 "the neighbourhood 'exchange' comes with a guarantee only for p-exchange systems, such as "
                 "intersections of Uniform and Partition matroids; use 'auto' for an intersection with "
@@ -581,77 +577,35 @@ def _forced_by(parts: tuple[Constraint, ...]) -> IndexArray:
     return forced
 
 
-def _as_packing(parts: tuple[Constraint, ...]) -> PackingSystem | None:
-    known = [_groups_of(part) for part in parts]
-    groups = [found for found in known if found is not None]
-    return _joined_groups(groups, parts[0].forced) if len(groups) == len(known) else None
+def _as_packing(parts: tuple[Constraint, ...], forced: IndexArray) -> PackingSystem | None:
+    places = [_places_of(part) for part in parts if _is_grouped(part)]
+    return (
+        PackingSystem.of_places(reduce(Places.beside, places), forced) if len(places) == len(parts) else None
+    )
+
+
+def _is_grouped(part: Constraint) -> bool:
+    """Return whether limits on groups are all there is, none of them within another."""
+    tree = part.laminar_tree()
+    if tree is None:
+        return isinstance(part, PackingSystem)
+    return tree.is_flat and not tree.at_least.any()
+
+
+def _places_of(part: Constraint) -> Places:
+    tree = part.laminar_tree()
+    return cast(PackingSystem, part).places if tree is None else tree.places()
 
 
 def _joined(parts: tuple[Constraint, ...], forced: IndexArray) -> tuple[Limits, tuple[Constraint, ...]]:
     """Return all parts that are made of known kinds of limits as one, and the others."""
     kinds, others = list[Kind](), list[Constraint]()
     for part in parts:
+        tree = part.laminar_tree()
         if isinstance(part, Limits):
             kinds += part.kinds
-        elif (known := _groups_of(part, nested=True)) is not None:
-            groups, capacity = known
-            kinds.append(Places(groups if groups.ndim == 2 else groups[:, None], capacity))
+        elif tree is not None and not tree.at_least.any():
+            kinds.append(tree.places())
         else:
             others.append(part)
     return Limits.of(parts[0].n, kinds, forced), tuple(others)
-
-
-def _joined_groups(groups: list[GroupTable], forced: IndexArray) -> PackingSystem:
-    columns, n_groups = [], 0
-    for own, capacity in groups:
-        columns.append(np.where(own < 0, -1, own + n_groups))
-        n_groups += len(capacity)
-    packing = PackingSystem(np.column_stack(columns), np.concatenate([capacity for _, capacity in groups]))
-    packing.forced = forced
-    return packing
-
-
-def _groups_of(part: Constraint, *, nested: bool = False) -> GroupTable | None:
-    """Return the groups of each element (-1: none) and capacities, if limits on groups are all there is.
-
-    With ``nested``, limits on nested sets count as well: the sets that an element is in are its groups.
-    """
-    if isinstance(part, PackingSystem):
-        return part._places.groups, part._places.capacity
-    if isinstance(part, Laminar):
-        tree, depth = part.laminar_tree(), len(part._levels)
-        if tree.at_least.any():
-            return None
-        if depth == 1 or (depth == 2 and tree.capacity[0] >= part.n):
-            return tree.leaf, tree.capacity
-        return _groups_of_tree(tree, depth) if nested else None
-    if isinstance(part, Truncation) and nested:
-        known = _groups_of(part.matroid, nested=True)
-        if known is None:
-            return None
-        group, capacity = known
-        whole = np.where(np.isin(np.arange(part.n), part.forced), -1, len(capacity))
-        return np.column_stack([group, whole]), np.append(capacity, part.size - len(part.forced))
-    if not isinstance(part, (Contraction, Restriction)):
-        return None
-    known = _groups_of(part.matroid, nested=nested)
-    if known is None:
-        return None
-    group, capacity = known
-    group = group[:, None].copy() if group.ndim == 1 else group.copy()
-    if isinstance(part, Restriction):  # elements forced out go to a group without a place
-        group[~part._kept] = -1
-        group[~part._kept, 0] = len(capacity)
-        return group, np.append(capacity, 0)
-    taken = group[part.forced]
-    group[part.forced] = -1
-    return group, capacity - np.bincount(taken[taken >= 0], minlength=len(capacity))
-
-
-def _groups_of_tree(tree: LaminarTree, depth: int) -> GroupTable:
-    """Return the sets that each element is in, from its smallest set up, as groups."""
-    columns, node = [tree.leaf], tree.leaf
-    for _ in range(depth - 1):
-        node = np.where(node > 0, tree.parent[np.maximum(node, 0)], -1)
-        columns.append(node)
-    return np.column_stack(columns), tree.capacity

@@ -49,6 +49,51 @@ class Inequalities(NamedTuple):
         return cls(scipy.sparse.vstack(rows, format="csr"), limits)
 
 
+class LaminarTree(NamedTuple):
+    """Limits on nested sets, as plain arrays for kernels.
+
+    The sets form a tree whose root, node 0, is the ground set. Nodes are numbered in preorder: the subtree of
+    node t is the range ``t .. end[t] - 1``, and an element is in the set t if and only if its ``leaf``, its
+    smallest set, lies in that range.
+
+    A set demands as many places as its elements and the sets within it demand together, or as its lower limit
+    says if that is more. A support is independent if no set demands more than its capacity; it can then be
+    completed.
+    """
+
+    leaf: IndexArray  #: the smallest set of each element
+    end: IndexArray  #: of each set, where its subtree ends
+    parent: IndexArray  #: of each set, the smallest set around it; of the root, itself
+    capacity: IndexArray  #: of each set, how many of its elements may be chosen
+    at_least: IndexArray  #: of each set, how many of its elements must be chosen
+
+    def rows(self) -> Inequalities:
+        """Return limits on nested sets, without those that never bind."""
+        rows, limits = [scipy.sparse.csr_array((0, len(self.leaf)))], list[int]()
+        for node, (end, most, least) in enumerate(zip(self.end, self.capacity, self.at_least, strict=True)):
+            members = (self.leaf >= node) & (self.leaf < end)
+            if members.sum() > most:
+                rows.append(scipy.sparse.csr_array(members[None, :], dtype=np.float64))
+                limits.append(most)
+            if least:
+                rows.append(scipy.sparse.csr_array(-1.0 * members[None, :]))
+                limits.append(-least)
+        return Inequalities(scipy.sparse.vstack(rows, format="csr"), np.array(limits, dtype=np.float64))
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether no limit but those of disjoint sets binds."""
+        return len(self.end) == 1 or bool((self.parent == 0).all() and self.capacity[0] >= len(self.leaf))
+
+    def places(self) -> Places:
+        """Return the upper limits as places: the sets that an element is in are its groups."""
+        columns, node = [self.leaf], self.leaf
+        while not self.is_flat and (node > 0).any():
+            node = np.where(node > 0, self.parent[np.maximum(node, 0)], NOTHING)
+            columns.append(node)
+        return Places(np.column_stack(columns), self.capacity)
+
+
 class MixedLimits(NamedTuple):
     """Limits of several kinds at once, as plain arrays for kernels: on groups, on labels, and budgets."""
 
@@ -249,11 +294,17 @@ class Places(Kind):
         matrix = scipy.sparse.csr_array(entries, shape=(len(self.capacity), len(self.groups)))
         return Inequalities(matrix, self.capacity.astype(np.float64))
 
+    def beside(self, others: Places) -> Places:
+        """Return both limits as one."""
+        more = np.where(others.groups < 0, NOTHING, others.groups + len(self.capacity))
+        return Places(np.hstack([self.groups, more]), np.append(self.capacity, others.capacity))
+
     @override
     def joined(self, limits: MixedLimits) -> MixedLimits:
-        beside = np.where(self.groups < 0, NOTHING, self.groups + len(limits.capacity))
-        groups = np.hstack([limits.groups, beside]) if len(limits.capacity) else self.groups
-        return limits._replace(groups=groups, capacity=np.append(limits.capacity, self.capacity))
+        both = self
+        if len(limits.capacity):
+            both = Places(limits.groups, limits.capacity).beside(self)
+        return limits._replace(groups=both.groups, capacity=both.capacity)
 
     @override
     def most(self, chosen: IndexArray) -> int:

@@ -7,13 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_elements
 from swapwise.clock import Clock
 from swapwise.constraints.base import (
     IndependenceSystem,
-    LaminarTree,
     MaxWeight,
     greedy_weight,
     heaviest_first,
@@ -78,7 +76,7 @@ class Matroid(IndependenceSystem):
     @override
     def inequalities(self) -> Inequalities | None:
         tree = self.laminar_tree()
-        return None if tree is None else rows_of_tree(tree)
+        return None if tree is None else tree.rows()
 
     @override
     def _is_answer(self, support: IndexArray) -> bool:
@@ -214,17 +212,3 @@ class Matroid(IndependenceSystem):
 def require_single_swaps(q: int) -> None:
     if q != 1:
         raise ValueError(f"a single matroid is searched by one-for-one swaps, q = 1; got q = {q}")
-
-
-def rows_of_tree(tree: LaminarTree) -> Inequalities:
-    """Return limits on nested sets, without those that never bind."""
-    rows, limits = [scipy.sparse.csr_array((0, len(tree.leaf)))], list[int]()
-    for node, (end, most, least) in enumerate(zip(tree.end, tree.capacity, tree.at_least, strict=True)):
-        members = (tree.leaf >= node) & (tree.leaf < end)
-        if members.sum() > most:
-            rows.append(scipy.sparse.csr_array(members[None, :], dtype=np.float64))
-            limits.append(most)
-        if least:
-            rows.append(scipy.sparse.csr_array(-1.0 * members[None, :]))
-            limits.append(-least)
-    return Inequalities(scipy.sparse.vstack(rows, format="csr"), np.array(limits, dtype=np.float64))
