@@ -94,12 +94,6 @@ class FewGroups(Limits, IndependenceSystem):
         """The label of every element."""
         return [self.labels[label] for label in self._labels.label]
 
-    @override
-    def _units(self, support: IndexArray) -> list[IndexArray]:
-        group = self._labels.label[support]
-        units = (support[group == each] for each in np.flatnonzero(np.bincount(group) > 1))
-        return [unit for unit in units if not self._are_forced(unit).any()]
-
     # -- weights ------------------------------------------------------------------------------------
 
     @override

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 
-from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count
 from swapwise.clock import Clock
 from swapwise.constraints.algorithms.common_moves import CommonMoves
 from swapwise.constraints.algorithms.exchanges import cheapest_in_each
@@ -17,7 +18,6 @@ from swapwise.constraints.base import (
     Constraint,
     GroupLimits,
     MaxWeight,
-    as_order,
     best_so_far,
     forced_among,
     in_one_order,
@@ -30,6 +30,7 @@ from swapwise.constraints.limits import Limits
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.minors import Minor
 from swapwise.constraints.packing import PackingSystem
+from swapwise.constraints.uniform import Uniform
 from swapwise.moves import MoveBatch, MoveList
 from swapwise.override import override
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 COMPLETION_SECONDS = 5.0
 
 
-class Intersection(Constraint):
+class Intersection(Limits):
     """The sets that each of several constraints allows.
 
     Of p matroids it is a p-matroid intersection, and of families of groups with limited places (``Uniform``,
@@ -150,10 +151,8 @@ class Intersection(Constraint):
 
     def _set_parts(self, parts: tuple[Constraint, ...]) -> None:
         self.parts = self._made_of = parts
-        self.hereditary = all(part.hereditary for part in parts)
+        self._hold(self.n, *chain.from_iterable(map(_kinds_of, parts)))
         self._packing = _as_packing(parts, self.forced)
-        self._limits, others = _joined(parts, self.forced)
-        self._merged: tuple[Constraint, ...] = (self._limits, *others) if self._limits.kinds else others
         self.p: int | None = None
         self._known_answer = None
         self._has_lower_limits = not all(part.is_complete(self.forced) for part in parts)
@@ -209,61 +208,17 @@ class Intersection(Constraint):
         other._require_complete_set()
         return other
 
+    @override
+    def truncate(self, size: int) -> Constraint:
+        return Intersection(self, Uniform(self.n, as_count(size, "size")))
+
     # -- sets ---------------------------------------------------------------------------------------
 
     @override
-    def _is_independent(self, support: IndexArray) -> bool:
-        return all(part._is_independent(support) for part in self._merged)
-
-    @override
-    def addable(self, support: IndexArray) -> BoolArray:
-        return np.logical_and.reduce([part.addable(support) for part in self._merged])
-
-    @override
-    def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
-        known = [part.joinable(held) for part in self._merged if part is not self._limits]
-        if not self._limits.kinds:
-            return np.logical_and.reduce(known)
-        # Elements that the other parts rule out cannot be parents.
-        ruled_out = np.logical_or.reduce([np.zeros(self.n, dtype=bool), *(~each for each in known)])
-        ruled_out[held] = False
-        joinable = self._limits.joinable(held, ruled_out if outside is None else ruled_out | outside)
-        return np.logical_and.reduce([joinable, *known])
-
-    @override
-    def without(self, support: IndexArray, dropped: IndexArray) -> IndexArray:
-        return self._limits.without(support, dropped)
-
-    @override
-    def droppable(self, support: IndexArray) -> IndexArray:
-        return self._limits.droppable(support)
-
-    @override
-    def companions(self, elements: IndexArray) -> IndexArray:
-        return self._limits.companions(elements)
-
-    @override
-    def required(self, elements: IndexArray) -> IndexArray:
-        return self._limits.required(elements)
-
-    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        if self._packing is not None:
-            return self._packing.extend(support, order)
-        if len(self._merged) == 1:
-            return self._merged[0].extend(support, order)
-        if not self.hereditary:
-            return super().extend(support, order)
-        # What does not fit now will not fit later, so all that is left is sorted out when one does not.
-        rest, chosen = as_order(order), np.asarray(support, dtype=np.intp)
-        rest = rest[~np.isin(rest, chosen)]
-        while len(rest):
-            larger = np.sort(np.append(chosen, rest[0]))
-            if self._is_independent(larger):
-                chosen, rest = larger, rest[1:]
-            else:
-                rest = rest[1:][self.addable(chosen)[rest[1:]]]
-        return np.sort(chosen)
+        return (
+            super().extend(support, order) if self._packing is None else self._packing.extend(support, order)
+        )
 
     @override
     def shortfall(self, support: IndexArray) -> str:
@@ -299,10 +254,6 @@ class Intersection(Constraint):
         if self._packing is None or self.neighbourhood != "exchange":
             return None
         return self._packing.group_limits()
-
-    @override
-    def mixed_limits(self) -> MixedLimits | None:
-        return self._limits.mixed_limits() if self._merged == (self._limits,) else None
 
     @override
     def max_size(self) -> int:
@@ -456,7 +407,7 @@ class Intersection(Constraint):
 
     @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
-        feasible = np.logical_and.reduce([part._swap_mask(support) for part in self._merged])
+        feasible = super()._swap_mask(support)
         if self._has_lower_limits and self.is_complete(support):
             feasible &= self._keeps_limits(support)
         return feasible
@@ -467,39 +418,65 @@ class Intersection(Constraint):
 
     @override
     def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
-        feasible = np.ones(len(moves), dtype=bool)
-        for part in self._merged:
-            rows = np.flatnonzero(feasible)
-            feasible[rows] = part._feasible(support, moves.take(rows))
+        feasible = super()._feasible(support, moves)
         if self._has_lower_limits and self.is_complete(support):
             for row in np.flatnonzero(feasible):
                 feasible[row] = self.is_complete(moves.move(int(row)).result(support))
         return feasible
 
+
+@dataclass(frozen=True, eq=False)
+class Part(Kind):
+    """A constraint that is not made of known kinds, as one of them: a matroid by its rank, lower limits."""
+
+    constraint: Constraint
+
+    @property
     @override
-    def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
-        return np.logical_or.reduce([part._excludes(elements, others) for part in self._merged])
+    def hereditary(self) -> bool:  # type: ignore[override]
+        return self.constraint.hereditary
 
     @override
-    def _units(self, support: IndexArray) -> list[IndexArray]:
-        units: dict[bytes, IndexArray] = {}
-        for unit in (unit for part in self._merged for unit in part._units(support)):
-            whole = unit if self.hereditary else np.setdiff1d(support, self.without(support, unit))
-            if not self._are_forced(whole).any():
-                units[whole.tobytes()] = whole
-        return list(units.values())
+    def allows(self, chosen: IndexArray) -> bool:
+        return self.constraint._is_independent(np.sort(chosen))
 
     @override
-    def _substitutes(self, support: IndexArray) -> dict[int, IndexArray]:
-        return self._limits._substitutes(support)
+    def additions(self, chosen: IndexArray) -> BoolArray:
+        return self.constraint.addable(np.sort(chosen))
 
     @override
-    def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
-        return self._limits._bundles(support, elements)
+    def swaps(self, chosen: IndexArray, drops: IndexArray) -> BoolArray:
+        mask = self.constraint._swap_mask(chosen)
+        columns = np.append(np.searchsorted(chosen, drops), len(chosen))
+        return mask if len(drops) == len(chosen) else mask[:, columns]
 
     @override
-    def _lacking(self, support: IndexArray, element: int) -> list[IndexArray]:
-        return self._limits._lacking(support, element)
+    def fits(self, chosen: IndexArray, moves: MoveList) -> BoolArray:
+        return self.constraint._feasible(chosen, moves)
+
+    @override
+    def excludes(self, held: IndexArray, elements: IndexArray, others: IndexArray) -> BoolArray:
+        return self.constraint._excludes(elements, others)
+
+    @override
+    def units(self, chosen: IndexArray) -> list[IndexArray]:
+        return self.constraint._units(chosen)
+
+    @override
+    def among(self, elements: IndexArray) -> Part:
+        return Part(self.constraint.induced(elements))
+
+    @override
+    def rows(self) -> Inequalities | None:
+        return self.constraint.inequalities()
+
+    @override
+    def joined(self, limits: MixedLimits) -> None:
+        return None
+
+    @override
+    def most(self, chosen: IndexArray) -> int:
+        return self.constraint.max_size() - len(chosen)
 
 
 class _LowerLimit(NamedTuple):
@@ -597,15 +574,8 @@ def _places_of(part: Constraint) -> Places:
     return cast(PackingSystem, part).places if tree is None else tree.places()
 
 
-def _joined(parts: tuple[Constraint, ...], forced: IndexArray) -> tuple[Limits, tuple[Constraint, ...]]:
-    """Return all parts that are made of known kinds of limits as one, and the others."""
-    kinds, others = list[Kind](), list[Constraint]()
-    for part in parts:
-        tree = part.laminar_tree()
-        if isinstance(part, Limits):
-            kinds += part.kinds
-        elif tree is not None and not tree.at_least.any():
-            kinds.append(tree.places())
-        else:
-            others.append(part)
-    return Limits.of(parts[0].n, kinds, forced), tuple(others)
+def _kinds_of(part: Constraint) -> tuple[Kind, ...]:
+    if isinstance(part, Limits):
+        return part.kinds
+    tree = part.laminar_tree()
+    return (Part(part) if tree is None or tree.at_least.any() else tree.places(),)

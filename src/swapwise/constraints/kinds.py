@@ -144,8 +144,12 @@ class Kind(ABC):
     def excludes(self, held: IndexArray, elements: IndexArray, others: IndexArray) -> BoolArray:
         """Return which of some elements (rows) are in no allowed set with ``held`` and which of others."""
 
+    def units(self, chosen: IndexArray) -> list[IndexArray]:
+        """Return sets of several chosen elements that moves drop together."""
+        return []
+
     @abstractmethod
-    def rows(self) -> Inequalities: ...
+    def rows(self) -> Inequalities | None: ...
 
     @abstractmethod
     def joined(self, limits: MixedLimits) -> MixedLimits | None:
@@ -465,3 +469,8 @@ class Labels(Kind):
         left = np.minimum(np.bincount(self.label, minlength=len(counts)), self.room) - counts
         free = np.sort(left[counts == 0])[::-1][: max(0, self.groups - np.count_nonzero(counts))]
         return int(left[counts > 0].sum() + free.sum())
+
+    @override
+    def units(self, chosen: IndexArray) -> list[IndexArray]:
+        label = self.label[chosen]
+        return [chosen[label == each] for each in np.flatnonzero(np.bincount(label) > 1)]

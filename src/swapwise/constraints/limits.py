@@ -36,6 +36,7 @@ class Limits(Constraint):
 
     def _hold(self, n: int, *kinds: Kind) -> None:
         self.n, self.kinds = n, kinds
+        self.__dict__.pop("needs", None)
         self.hereditary = all(kind.hereditary for kind in kinds)
 
     @cached_property
@@ -108,30 +109,32 @@ class Limits(Constraint):
         if self.needs is not None:
             chosen = self._extended_with_needs(self.needs, given, rest, listed)
             return np.flatnonzero(chosen & listed)
+        if not self.hereditary:
+            return super().extend(given, rest)
         whole, step = self._with_forced(given), 1
-        while True:
-            rest = rest[self._additions(whole)[rest]]
-            if not len(rest):
-                return np.sort(whole[listed[whole]])
-            # Where the next ones fit together, each fits in its turn: several are added at once.
+        rest = rest[~np.isin(rest, whole)]
+        while len(rest):
             larger = np.append(whole, rest[:step])
-            if step == 1 or self._allows(larger):
+            if self._allows(larger):  # where several fit together, each fits in its turn
                 whole, rest, step = larger, rest[step:], 2 * step
-            else:
+            elif step > 1:
                 step //= 2
+            else:  # what does not fit now will not fit later
+                rest = rest[1:][self._additions(whole)[rest[1:]]]
+        return np.sort(whole[listed[whole]])
 
     def _extended_with_needs(
         self, needs: Needs, support: IndexArray, order: IndexArray, listed: BoolArray
     ) -> BoolArray:
         """Add elements in turn, each with what it lacks, for as long as any fits."""
-        others = Limits.of(self.n, [kind for kind in self.kinds if kind.hereditary], self.forced[:0])
+        others = [kind for kind in self.kinds if kind is not needs]
         chosen, waiting = self._mask(support), order.tolist()
         allowed = (listed | chosen) & needs.possible(np.zeros(self.n, dtype=bool))
         there = set(np.flatnonzero(chosen).tolist())
         for element in support.tolist():
             there |= next((way for way in needs.ways(there, element) if allowed[[*way]].all()), set())
         chosen[[*there]] = True
-        is_open, grows = others.addable(np.array([*there], dtype=np.intp)) & allowed, True
+        is_open, grows = self._open_beside(np.array([*there], dtype=np.intp)) & allowed, True
         while waiting and grows:
             later, grows = [], False
             for element in waiting:
@@ -140,14 +143,22 @@ class Limits(Constraint):
                 for way in needs.ways({*there, element}, element):
                     larger = there | way | {element}
                     whole = np.array([*larger], dtype=np.intp)
-                    if allowed[whole].all() and others._allows(whole):
+                    if allowed[whole].all() and all(kind.allows(whole) for kind in others):
                         there, grows, chosen[whole] = larger, True, True
-                        is_open &= others.addable(whole)
+                        is_open &= self._open_beside(whole)
                         break
                 else:
                     later.append(element)
             waiting = later
         return chosen
+
+    def _open_beside(self, chosen: IndexArray) -> BoolArray:
+        """Return what all limits allow beside some elements, with whatever it needs."""
+        is_open = np.ones(self.n, dtype=bool)
+        for kind in self.kinds:
+            if kind.hereditary:
+                is_open &= kind.additions(chosen)
+        return is_open
 
     @override
     def max_size(self) -> int:
@@ -161,13 +172,11 @@ class Limits(Constraint):
     @override
     def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
         if self.needs is None:
-            return self.addable(held)
+            return super().joinable(held, outside)
         whole, chosen = self._with_forced(held), self._mask(held)
-        ruled_out = np.zeros(self.n, dtype=bool) if outside is None else outside.copy()
-        for kind in self.kinds:
-            if kind.hereditary:  # elements that it rules out cannot be parents, either
-                ruled_out |= ~kind.additions(whole) & ~chosen
-        possible = self.needs.possible(ruled_out)
+        # Elements that other limits rule out cannot be parents, either.
+        ruled_out = ~(self._open_beside(whole) | chosen)
+        possible = self.needs.possible(ruled_out if outside is None else ruled_out | outside)
         chosen[self.needs.required(whole)] = True
         for kind in self.kinds:
             if isinstance(kind, Size):
@@ -177,25 +186,36 @@ class Limits(Constraint):
 
     @override
     def without(self, support: IndexArray, dropped: IndexArray) -> IndexArray:
+        if self.needs is None:
+            return super().without(support, dropped)
         left = np.zeros(self.n, dtype=bool)
         left[support] = True
         left[dropped] = False
-        return np.flatnonzero(left) if self.needs is None else self.needs.without(left)
+        return self.needs.without(left)
 
     @override
     def droppable(self, support: IndexArray) -> IndexArray:
-        stays = self._are_forced(support)
-        if self.needs is not None:
-            stays |= self.needs.needed(self._mask(support))[support]
+        if self.needs is None:
+            return super().droppable(support)
+        stays = self._are_forced(support) | self.needs.needed(self._mask(support))[support]
         return support[~stays]
 
     @override
     def companions(self, elements: IndexArray) -> IndexArray:
-        return np.unique(elements) if self.needs is None else self.needs.companions(elements)
+        return super().companions(elements) if self.needs is None else self.needs.companions(elements)
 
     @override
     def required(self, elements: IndexArray) -> IndexArray:
-        return np.unique(elements) if self.needs is None else self.needs.required(elements)
+        return super().required(elements) if self.needs is None else self.needs.required(elements)
+
+    @override
+    def _units(self, support: IndexArray) -> list[IndexArray]:
+        units: dict[bytes, IndexArray] = {}
+        for unit in [*super()._units(support), *chain(*(kind.units(support) for kind in self.kinds))]:
+            whole = unit if self.hereditary else np.setdiff1d(support, self.without(support, unit))
+            if not self._are_forced(whole).any():
+                units[whole.tobytes()] = whole
+        return list(units.values())
 
     @override
     def _lacking(self, support: IndexArray, element: int) -> list[IndexArray]:
@@ -207,13 +227,13 @@ class Limits(Constraint):
     @override
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
         if self.needs is None:
-            return elements[:, None]
+            return super()._bundles(support, elements)
         return self.needs.bundles(self._mask(support), elements)
 
     @override
     def _substitutes(self, support: IndexArray) -> dict[int, IndexArray]:
         if self.needs is None:
-            return {}
+            return super()._substitutes(support)
         found, forced = self.needs.substitutes(self._mask(support)), set(self.forced.tolist())
         return {element: others for element, others in found.items() if element not in forced}
 
@@ -267,8 +287,10 @@ class Limits(Constraint):
     # -- for programs and kernels -------------------------------------------------------------------
 
     @override
-    def inequalities(self) -> Inequalities:
-        return Inequalities.stacked([kind.rows() for kind in self.kinds], self.n)
+    def inequalities(self) -> Inequalities | None:
+        rows = [kind.rows() for kind in self.kinds]
+        known = [each for each in rows if each is not None]
+        return Inequalities.stacked(known, self.n) if len(known) == len(rows) else None
 
     @override
     def mixed_limits(self) -> MixedLimits | None:
