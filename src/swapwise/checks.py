@@ -21,6 +21,9 @@ BoolArray = NDArray[np.bool_]
 # Entries within these bounds have squares, and products of squares, that stay finite and positive.
 SMALLEST, LARGEST = 1e-70, 1e70
 
+# The largest integer of an array.
+MOST_COUNTED = int(np.iinfo(np.int64).max)
+
 # Names per message.
 MOST_NAMES = 5
 
@@ -36,6 +39,8 @@ def as_count(value: Any, name: str) -> int:
         raise TypeError(f"{name} must be a non-negative integer, got {value!r}") from None
     if count < 0:
         raise ValueError(f"{name} must be a non-negative integer, got {count}")
+    if count > MOST_COUNTED:
+        raise ValueError(f"{name} must be a non-negative integer below 2**63, got {count}")
     return count
 
 

@@ -254,3 +254,9 @@ class TestOffsets:
             ValueError, match="leave offset at None: multinomial logistic regression takes none"
         ):
             SparseClassifier(2).fit(X, y).predict(X, offset=1.0)
+
+
+@pytest.mark.parametrize("ridge", [1e305, 1e308])
+def test_a_ridge_beyond_all_curvature_leaves_no_coefficient(ridge):
+    X = np.random.default_rng(0).standard_normal((60, 5))
+    assert not sw.SparseClassifier(2, ridge=ridge).fit(X, X[:, 0] > 0).coef_.any()

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from swapwise import BMatching, Coverage, Intersection, Partition, maximize
 from swapwise.paper.claims import (
     CLAIMS,
     Finding,
@@ -460,6 +461,20 @@ def test_ratios_to_the_true_graph_do_not_end_at_one():
     assert "tied" not in find(rows, "in cases of larger solution size").measured
 
 
+def test_a_claim_that_is_judged_at_larger_sizes_only_says_so():
+    words = "in cases of larger solution size"
+    allowed = "Judged at the larger sizes, as 'particularly' allows"
+    assert f"{allowed}. Particularly" in find(as_in_the_paper(), words).remark
+    rows = changed(as_in_the_paper(), "quality", 0.95, size=1, **V20, **MODULAR)
+    found = find(rows, words)
+    assert found.verdict == "holds"
+    assert f"{allowed}; at every size it would not hold. Particularly" in found.remark
+    assert "Not ahead of modular at b = 1." in found.remark
+    refuted = find(changed(rows, "quality", 0.99, size=6, **V20, **MODULAR), words)
+    assert refuted.verdict == "does not hold"
+    assert f"{allowed}. Particularly" in refuted.remark
+
+
 @pytest.mark.parametrize(
     "rows",
     [
@@ -543,6 +558,36 @@ class TestRelatedWork:
         monkeypatch.setattr(related_work, "_shares", lambda *given: shares)
         found = find(as_in_the_paper(), "to a single matroid constraint")
         assert found.verdict == ("does not hold" if below else "holds")
+
+    def test_either_kind_of_system_is_searched_by_its_own_moves(self):
+        found = find(as_in_the_paper(), "(1/p − ε)-approximation local search algorithm")
+        assert found.verdict == "holds"
+        assert "one could refute it" not in found.remark
+        assert "with q = 1 it gives 1/(p + 1) = 0.333" in found.remark
+        for family, shares in zip(related_work.SYSTEMS, self.shares_of_systems(), strict=True):
+            # Were every set one move away, the search would try all of them.
+            assert 0.5 <= min(shares) < 1
+            assert f"{family}: at least {min(shares):.3f}, {np.mean(shares):.3f} on average" in found.measured
+
+    @staticmethod
+    def shares_of_systems():
+        """Shares of the optimum, with constraints made here: of two matroids, and of a b-matching."""
+        rows, columns = Partition([0, 0, 0, 1, 1, 1, 2, 2], 1), Partition([0, 1, 2, 0, 1, 2, 0, 1], 1)
+        edges = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (2, 4)]
+        for constraint in (Intersection(rows, columns, neighbourhood="matroid"), BMatching(edges, 1)):
+            shares = []
+            for seed in range(related_work.EXAMPLES):
+                rng = np.random.default_rng(seed)
+                f = Coverage([rng.choice(10, rng.integers(1, 5), replace=False).tolist() for _ in range(8)])
+                best = maximize(f, constraint, "exhaustive").value
+                shares.append(maximize(f, constraint, "oblivious").value / best)
+            yield shares
+
+    def test_the_limit_leaves_no_room_for_wrong_edges(self, monkeypatch):
+        monkeypatch.setattr(related_work, "_edges_found", lambda method: [(12, 12)])
+        found = find(as_in_the_paper(), "for the forward-backward greedy algorithm")
+        assert "under the true limit of 3 edges per vertex. foba finds 12 of 12 edges" in found.measured
+        assert found.remark.endswith("all true edges are found; the limit leaves no room for others.")
 
     def test_a_graph_that_is_not_found_again(self, monkeypatch):
         monkeypatch.setattr(related_work, "_edges_found", lambda method: [(12, 12), (11, 12)])

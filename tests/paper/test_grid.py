@@ -145,11 +145,31 @@ class TestSubsets:
         some = [cell.key for cell in cells(2, only=["ising", "modular", "oblivious"])]
         assert some == [key for key in everything if key in set(some)]
         assert {key[0] for key in some} == {"ising-10", "ising-20"}
-        assert {key[2] for key in some} == {"modular", "oblivious"}
+        assert {key[2] for key in some} == {"modular", "oblivious", "oblivious from arbitrary"}
 
     def test_names_of_one_kind_add_up(self):
         assert len(cells(1, only=["ising-10", "ising-20", "random"])) == 5 + 7
         assert len(cells(1, only=["regression", "ising-20", "modular"])) == 10 + 10 + 7
+
+    @pytest.mark.parametrize("method", [*LOCAL_SEARCHES, *(f"plain {name}" for name in LOCAL_SEARCHES)])
+    def test_a_search_is_run_from_both_starts_unless_one_is_given(self, method):
+        from_arbitrary = f"{method} from arbitrary"
+        for start, found in {
+            "both": {method, from_arbitrary},
+            "empty": {method},
+            "arbitrary": {from_arbitrary},
+        }.items():
+            some = [cell.key for cell in cells(2, start=start, only=["regression-200", method])]
+            assert {key[2] for key in some} == found
+            assert some == [key for key in (cell.key for cell in cells(2)) if key in set(some)]
+        alone = cells(1, only=["ising-10", from_arbitrary])
+        assert {cell.key[2] for cell in alone} == {from_arbitrary}
+
+    def test_a_part_limits_the_starts_of_a_search(self):
+        for part, method in {"paper": "oblivious", "printed": "oblivious from arbitrary"}.items():
+            assert {cell.key[2] for cell in cells(1, only=["oblivious", part])} == {method}
+        other = {cell.key[2] for cell in cells(1, only=["oblivious from greedy"])}
+        assert other == {"oblivious from greedy"}
 
     def test_quick_is_a_subset(self):
         quick = [cell.key for cell in cells(2, quick=True)]
@@ -168,6 +188,7 @@ class TestSubsets:
                 {"only": ["ising-20", "random-residual-greedy"]},
                 "nothing is ising-20 and random-residual",
             ),
+            ({"only": ["printed"], "start": "empty"}, "nothing is printed and from the empty start$"),
             ({"start": "greedy"}, "start must be one of both, empty, arbitrary; got 'greedy'"),
             ({"flavour": "new"}, "flavour must be one of default, as-published; got 'new'"),
         ],

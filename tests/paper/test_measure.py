@@ -25,7 +25,7 @@ def row_of(setting, method, size, trial=0, flavour="default", seed=0):
     (cell,) = (
         cell
         for cell in cells(trial + 1, seed, flavour, only=[setting, method])
-        if (cell.size, cell.trial) == (size, trial)
+        if cell.key[2:5] == (method, size, trial)
     )
     return measure(cell)
 

@@ -461,14 +461,15 @@ class Constraint(Queries, ABC):
         :meth:`_max_weight` never chooses them.
         """
         positive, costs = np.maximum(weights, 0.0), weights < 0
-        if self.hereditary and self.is_complete(self.forced):
-            found = self._max_weight(positive, clock)
-            return replace(found, support=found.support[~costs[found.support]])
-        by_program = self._by_program(weights, clock, with_negative=True)
-        if by_program is not None:
+        needs_none = self.hereditary and self.is_complete(self.forced)
+        by_program = None if needs_none else self._by_program(weights, clock, with_negative=True)
+        if by_program is not None and by_program.upper_bound > -np.inf:
             return by_program
+        found = self._max_weight(positive, clock)
+        if self.hereditary:  # nothing is needed, or some lower limit cannot be met
+            return replace(found, support=found.support[~costs[found.support]])
         greedy = self.extend(np.empty(0, dtype=np.intp), heaviest_first(weights))
-        return MaxWeight.below(self._max_weight(positive, clock).upper_bound, greedy, weights)
+        return MaxWeight.below(found.upper_bound, greedy, weights)
 
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
         """Return a set of large weight among those that hold all of ``held``, a part of an independent set.

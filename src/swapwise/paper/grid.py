@@ -197,10 +197,13 @@ def cells(
     ``trials`` is the number of instances of each setting. What goes beyond the paper is for the default
     flavour only. ``start`` says where the paper's local searches begin: "both", "empty" or "arbitrary". With
     ``quick``, cells that take more than half a second or so are left out. ``only`` are names of experiments
-    (all of their settings), settings, parts or methods: a cell must have one of each kind that is given.
+    (all of their settings), settings, parts or methods: a cell must have one of each kind that is given. The
+    name of a search of the paper stands for both of its starts.
 
     >>> cells(trials=1, only=["ising-20", "modular"])[2].key
     ('ising-20', 'paper', 'modular', 3, 0, 'default', 2020)
+    >>> sorted({cell.key[2] for cell in cells(trials=1, only=["ising-20", "oblivious"])})
+    ['oblivious', 'oblivious from arbitrary']
     """
     if flavour not in FLAVOURS:
         raise ValueError(f"flavour must be one of {', '.join(FLAVOURS)}; got {flavour!r}")
@@ -213,17 +216,18 @@ def cells(
         for block in GRID
         if block not in left_out
         and (start == BOTH or block.procedure.printed_start in (None, start))
-        and all(_kinds(block)[kind] in wanted for kind, wanted in chosen.items())
+        and all(_is_meant(block, kind, wanted) for kind, wanted in chosen.items())
         for cell in _cells_of(block, trials, seed, flavour)
         if not quick or cell.seconds <= QUICK_SECONDS
     ]
     if not found:
-        raise ValueError(_nothing(only, flavour, quick))
+        raise ValueError(_nothing(only, flavour, start, quick))
     return found
 
 
-def _nothing(only: Sequence[str], flavour: str, quick: bool) -> str:
-    reasons = ["nothing is " + " and ".join([*only, *(["quick"] if quick else [])])]
+def _nothing(only: Sequence[str], flavour: str, start: str, quick: bool) -> str:
+    others = {f"from the {start} start": start != BOTH, "quick": quick}
+    reasons = ["nothing is " + " and ".join([*only, *(word for word, given in others.items() if given)])]
     if flavour != DEFAULT:
         reasons.append("what goes beyond the paper is run in the default flavour only")
     return "; ".join(reasons)
@@ -242,6 +246,14 @@ def _kinds(block: Block) -> dict[str, str]:
         "part": block.procedure.part,
         "method": block.procedure.name,
     }
+
+
+def _is_meant(block: Block, kind: str, wanted: set[str]) -> bool:
+    """Whether one of the names is the block's, or that of the same search from the empty set."""
+    name = _kinds(block)[kind]
+    if kind == "method" and block.procedure.printed_start == ARBITRARY:
+        return not wanted.isdisjoint([name, name.removesuffix(f" from {ARBITRARY}")])
+    return name in wanted
 
 
 def _by_kind(only: Iterable[str]) -> dict[str, set[str]]:

@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -15,13 +16,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from swapwise.app.cli import app, bench
 from swapwise.app.cli import reproduce as reproduction
 from swapwise.paper import run as runs
 from swapwise.paper import sessions
-from swapwise.paper.grid import SEED, cells
+from swapwise.paper.grid import SEED, cells, names
+from swapwise.paper.procedures import BENCHMARKS, LOCAL_SEARCHES
 from swapwise.paper.store import RESULTS
 
 ROOT = Path(__file__).parents[3]
@@ -208,6 +211,10 @@ def test_other_versions_are_told(whole, tmp_path):
         (["--only", "ising-30"], "only knows no 'ising-30' (did you mean 'ising-20'?); there are"),
         (["--trials", "0"], "Invalid value for '--trials'"),
         (["--seed", "-1"], "Invalid value for '--seed'"),
+        (
+            ["--seed", str(2**63), "--quick", "--only", "ising-10,random"],
+            f"seed must be below 2**63, got {2**63}",
+        ),
         (["--start", "greedy"], "Invalid value for '--start'"),
         (["--jobs", "0"], "jobs must be at least 1, or -1 for one per core; got 0"),
     ],
@@ -250,6 +257,15 @@ def test_runs_with_other_options_have_folders_of_their_own():
     other = {"start": "empty", "quick": True, "only": ["ising-20"], "trials": 3, "seed": 1}
     assert reproduction._name_of(usual) == "default"
     assert reproduction._name_of(usual | other) == "default-from-empty-quick-ising-20-3-trials-seed-1"
+
+
+def test_help_names_what_only_takes():
+    known = names()
+    options = {option.name: option for option in get_command(app).commands["reproduce"].params}
+    told = set(re.findall(r"[a-z0-9-]+", options["only"].help))
+    assert {*known["experiment"], *known["setting"], *known["part"]} <= told
+    assert {*LOCAL_SEARCHES, *BENCHMARKS} <= told & {*known["method"]}
+    assert "ising-20,oblivious" in CliRunner().invoke(app, ["reproduce", "--help"]).output
 
 
 def test_seeds_and_trials_are_those_of_the_grid():

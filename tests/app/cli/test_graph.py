@@ -274,6 +274,18 @@ def test_more_neighbours_than_there_are_columns_are_reported(data):
     assert "a column has only 4 others: no limit" in done.stderr
 
 
+@pytest.mark.parametrize("option", ["--max-degree", "--max-edges"])
+@pytest.mark.parametrize("criterion", ["none", "ebic"])
+def test_a_limit_that_no_array_can_hold_limits_nothing(tmp_path, data, option, criterion):
+    edges = []
+    for number in (10, 10**22):
+        path = tmp_path / f"{number}.csv"
+        done = graph(data, option, number, "--criterion", criterion, "--edges", path)
+        assert done.exit_code == 0, done.output
+        edges.append(path.read_text())
+    assert edges[0] == edges[1]
+
+
 def test_interrupted_among_folds_a_graph_is_written(tmp_path, data, monkeypatch):
     def impatient(*_, **__):
         raise KeyboardInterrupt

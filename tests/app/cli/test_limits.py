@@ -385,6 +385,21 @@ def test_sizes_within_limits(tmp_path, data, monkeypatch, case):
     assert len(found["chosen"]) == found["size"]
 
 
+HUGE = {
+    "per group": ["--groups-from-prefix", "_", "--size", 4, "--per-group"],
+    "few groups": ["--groups-from-prefix", "_", "--size", 4, "--few-groups"],
+    "two groupings": [*("--groups-from-prefix", "_", "--and-groups", "kinds.csv", "--and-per-group")],
+}
+
+
+@pytest.mark.parametrize("case", HUGE)
+def test_a_limit_that_no_array_can_hold_limits_nothing(tmp_path, data, monkeypatch, case):
+    monkeypatch.chdir(tmp_path)
+    file_of(tmp_path / "kinds.csv", {name: name[-1] for name in NAMES})
+    (usual, _), (huge, _) = (answer(tmp_path, data, *HUGE[case], number) for number in (9, 10**22))
+    assert huge["chosen"] == usual["chosen"]
+
+
 @pytest.mark.parametrize("family", ["logistic", "poisson"])
 def test_other_families_have_the_same_limits(tmp_path, table, family):
     y = (table["y"] > 0).astype(int) if family == "logistic" else table["y"].clip(0).round()

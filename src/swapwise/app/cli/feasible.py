@@ -121,6 +121,7 @@ def _limits_on_groups(limits: LimitOptions, ground: GroundSet, group_of: dict[st
     most = limits.most_per_group
     if most is not None:
         _require_room(ground.forced, group_of, most, "--per-group")
+        most = min(most, len(group_of))
     if limits.few_groups is not None:
         touched = {group_of[name] for name in ground.forced}
         if len(touched) > limits.few_groups:
@@ -128,7 +129,7 @@ def _limits_on_groups(limits: LimitOptions, ground: GroundSet, group_of: dict[st
                 f"--force-in names features of {len(touched)} groups, {quoted(sorted(touched))}, but they "
                 f"may come from {limits.few_groups} at most; --few-groups {len(touched)} allows them"
             )
-        return [FewGroups(group_of, limits.few_groups, most)]
+        return [FewGroups(group_of, min(limits.few_groups, len(group_of)), most)]
     if limits.at_least is None:
         return [Partition(group_of, len(group_of) if most is None else most)]
     _require_enough(limits, group_of)
@@ -161,7 +162,7 @@ def _other_groups(limits: LimitOptions, ground: GroundSet) -> Constraint:
     group_of = ground.by_element(read_groups(limits.and_groups, ground.features, ground.left_out))
     most = limits.and_per_group or 1
     _require_room(ground.forced, group_of, most, "--and-per-group")
-    return Partition(group_of, most)
+    return Partition(group_of, min(most, len(group_of)))
 
 
 def _require_room(forced: Sequence[str], group_of: Mapping[str, str], most: int, option: str) -> None:

@@ -259,8 +259,10 @@ def _estimator(options: GraphOptions, rows: GraphTable, progress: bool) -> Any:
     import swapwise
 
     name = {"ising": "IsingGraph", "gaussian": "GaussianGraph", "mixed": "MixedGraph"}[rows.model.value]
+    n_columns = rows.table.shape[1]
+    max_degree = _at_most(options.max_degree, n_columns)
     parameters: dict[str, Any] = {
-        "max_edges": options.max_edges,
+        "max_edges": _at_most(options.max_edges, n_columns**2),
         "threshold": options.threshold,
         "method": options.method,
         "random_state": options.seed,
@@ -271,10 +273,15 @@ def _estimator(options: GraphOptions, rows: GraphTable, progress: bool) -> Any:
     if rows.model is GraphModel.MIXED:
         parameters["families"] = rows.families()
     if options.criterion is EdgeCriterion.NONE:
-        return getattr(swapwise, name)(options.max_degree, **parameters)
+        return getattr(swapwise, name)(max_degree, **parameters)
     parameters["criterion"] = options.criterion.value
     parameters |= {} if options.gamma is None else {"gamma": options.gamma}
-    return getattr(swapwise, f"{name}CV")(options.max_degree, **parameters)
+    return getattr(swapwise, f"{name}CV")(max_degree, **parameters)
+
+
+def _at_most(limit: int | None, largest: int) -> int | None:
+    """Return a limit, or a number that limits nothing if the limit is larger, which arrays may not hold."""
+    return None if limit is None else min(limit, largest)
 
 
 def _bootstrap(model: Any, rows: GraphTable, options: GraphOptions, progress: bool, seconds: float) -> Any:

@@ -31,6 +31,16 @@ STOPPED = "Interrupted; the same command resumes it."
 
 # The seed as in swapwise.paper.grid, which takes its time to import: help should not.
 TRIALS, QUICK_TRIALS, SEED = 10, 2, 2020
+# The largest integer of the store.
+LARGEST_SEED = 2**63 - 1
+
+ONLY = (
+    "What to run, such as ising-20,oblivious; names of one kind add up. Experiments: regression, ising. "
+    "Settings: regression-200, regression-1000, ising-10, ising-20. Parts: paper, printed, plain, optimum, "
+    "starts, pairs, certificates, neighbours. Methods: oblivious, semi-oblivious, non-oblivious (each from "
+    "both starts, unless --start names one), random-residual-greedy, modular, random, and those that a wrong "
+    "name lists."
+)
 
 
 class Start(StrEnum):
@@ -52,7 +62,7 @@ def reproduce(
     seed: Annotated[int, typer.Option(min=0, help="The seed of the instances and of the methods.")] = SEED,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Settings (or experiments), parts and methods to run, e.g. ising-20,oblivious."),
+        typer.Option(help=ONLY, metavar="NAMES"),
     ] = None,
     out: Annotated[
         Path | None,
@@ -78,6 +88,8 @@ def reproduce(
     names = [name for given in only or [] for name in re.split(r",(?! )", given)]
     if jobs != -1 and jobs < 1:
         raise typer.BadParameter(f"jobs must be at least 1, or -1 for one per core; got {jobs}")
+    if seed > LARGEST_SEED:
+        raise typer.BadParameter(f"seed must be below 2**63, got {seed}")
     try:
         grid = cells(trials, seed, flavour, start=start, quick=quick, only=names)
     except ValueError as error:

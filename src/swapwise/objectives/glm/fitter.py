@@ -122,7 +122,7 @@ class Fitter(ABC):
 
         The weights are the curvature there, the response is the one that Newton's step would fit. With
         ``damping``, the curvature is a mean: see :meth:`swapwise.objectives.base.SparseState.model`. None if
-        nothing curves.
+        nothing curves, or nothing beside the ridge.
         """
 
     @abstractmethod
@@ -358,6 +358,8 @@ class MemoryFitter(Fitter):
             response = response - response @ share
         root = np.sqrt(weight / steepest)
         ridge = self.penalties.ridge / steepest
+        if not np.isfinite(ridge):
+            return None
         bounds = None if self.bounds is None else self.bounds.restricted(elements)
         return LeastSquares(ColumnArray(columns * root), response * root, ridge, bounds=bounds)
 

@@ -139,6 +139,11 @@ def quality(
             f"; lead over the best benchmark: {high:+.3f} at the larger sizes, {low:+.3f} at the others, "
             f"which differ by {with_error(high - low, error)}"
         )
+        only_there = holds and not all(lead.is_clear for lead in leads)
+        remarks.append(
+            "Judged at the larger sizes, as 'particularly' allows"
+            + ("; at every size it would not hold." if only_there else ".")
+        )
         remarks.append("Particularly: the lead over the best benchmark is larger there.")
         remarks += ["That is within sampling error."] if abs(high - low) <= 2 * error else []
         flat = [x.other for x in leads if x.by_size[upper].mean() <= x.by_size[~upper].mean()]
