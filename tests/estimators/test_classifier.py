@@ -259,4 +259,4 @@ class TestOffsets:
 @pytest.mark.parametrize("ridge", [1e305, 1e308])
 def test_a_ridge_beyond_all_curvature_leaves_no_coefficient(ridge):
     X = np.random.default_rng(0).standard_normal((60, 5))
-    assert not sw.SparseClassifier(2, ridge=ridge).fit(X, X[:, 0] > 0).coef_.any()
+    assert not SparseClassifier(2, ridge=ridge).fit(X, X[:, 0] > 0).coef_.any()
