@@ -82,8 +82,9 @@ class LaminarTree(NamedTuple):
 
     @property
     def is_flat(self) -> bool:
-        """Whether no limit but those of disjoint sets binds."""
-        return len(self.end) == 1 or bool((self.parent == 0).all() and self.capacity[0] >= len(self.leaf))
+        """Whether no limit but those of disjoint sets binds: that on all beside sets without a place does."""
+        is_closed = not self.capacity[1:].any()
+        return bool((self.parent == 0).all() and (is_closed or self.capacity[0] >= len(self.leaf)))
 
     def places(self) -> Places:
         """Return the upper limits as places: the sets that an element is in are its groups."""
