@@ -232,15 +232,15 @@ def test_no_set_is_heavier_than_the_bound_with_weights_of_any_sign(names, seed):
     weights = np.round(case.random.normal(size=case.constraint.n), 2) * 10.0 ** case.random.integers(-2, 6)
     size = np.abs(weights).max()
     found = case.constraint.max_weight(weights)
-    assert found.upper_bound >= max(weights[as_array(s)].sum() for s in case.weighed) - 1e-9 * size
+    assert found.upper_bound >= max(weights[as_array(s)].sum() for s in case.answers) - 1e-9 * size
     assert found.weight == pytest.approx(weights[found.support].sum(), abs=1e-9 * size)
     assert case.constraint.is_independent(found.support)
     # What is forced in need not be in a set that is asked about.
     costs = [
         -weights[as_array(s & case.forced)].sum(where=weights[as_array(s & case.forced)] < 0)
-        for s in case.weighed
+        for s in case.answers
     ]
-    totals = [weights[as_array(s)].sum() + cost for s, cost in zip(case.weighed, costs, strict=True)]
+    totals = [weights[as_array(s)].sum() + cost for s, cost in zip(case.answers, costs, strict=True)]
     assert found.weight <= max(totals) + 1e-9 * size
     assert not found.exact or found.weight >= max(totals) - 1e-7 * size
 
