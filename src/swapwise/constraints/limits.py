@@ -53,6 +53,12 @@ class Limits(Constraint):
         return other
 
     @override
+    def _forcing(self, forced: IndexArray) -> Self:
+        other = self._with_kinds(self.kinds)
+        other.forced = forced
+        return other
+
+    @override
     def induced(self, elements: IndexArray) -> Self:
         part = self._with_kinds(kind.among(elements) for kind in self.kinds)
         part.n, part.names = len(elements), names_of(self, elements)
@@ -280,7 +286,7 @@ class Limits(Constraint):
     @override
     def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
         excludes = np.zeros((len(elements), len(others)), dtype=bool)
-        for kind in self.kinds if self.hereditary else ():
+        for kind in self.kinds:
             excludes |= kind.excludes(self.forced, elements, others)
         return excludes
 
