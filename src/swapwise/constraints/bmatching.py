@@ -108,7 +108,7 @@ class BMatching(PackingSystem):
     @override
     def induced(self, elements: IndexArray) -> BMatching:
         part = object.__new__(BMatching)
-        part._hold(len(elements), self.places.among(elements))
+        part._hold(len(elements), self._places.among(elements))
         part.names, part.forced = names_of(self, elements), forced_among(self, elements)
         part.edges, part.vertices, part.b = [self.edges[e] for e in elements], self.vertices, self.b
         part._tail, part._head = self._tail[elements], self._head[elements]

@@ -93,7 +93,7 @@ class Hierarchy(Limits):
 
     @cached_property
     @override
-    def needs(self) -> Needs:
+    def _needs(self) -> Needs:
         return cast(Needs, self.kinds[0])
 
     @property
@@ -153,20 +153,20 @@ class Hierarchy(Limits):
         return f"Hierarchy(n={self.n}, {self.kind}{size})"
 
     def _require_no_circle(self) -> None:
-        if circle := self.needs.circle():
+        if circle := self._needs.circle():
             called = some_of([self._called(element) for element in circle])
             raise ValueError(f"no element may need itself, but these need each other: {called}")
 
     @cached_property
     def parents(self) -> dict[int, list[int]]:
         """The parents of each element that has any, by position."""
-        needs = sorted(self.needs.by_element.items())
+        needs = sorted(self._needs.by_element.items())
         return {element: sorted({other for need in own for other in need}) for element, own in needs}
 
     def together_with(self, other: Hierarchy) -> Hierarchy:
         """Return the hierarchy that has the needs of both, on the same elements."""
         size = Size(self.n, min(self.size, other.size))
-        both = self._with_kinds([self.needs.with_others(other.needs), size])
+        both = self._with_kinds([self._needs.with_others(other._needs), size])
         both.names, both.forced = self.names or other.names, np.union1d(self.forced, other.forced)
         both._require_no_circle()
         return both

@@ -571,7 +571,7 @@ def _is_grouped(part: Constraint) -> bool:
 
 def _places_of(part: Constraint) -> Places:
     tree = part.laminar_tree()
-    return cast(PackingSystem, part).places if tree is None else tree.places()
+    return cast(PackingSystem, part)._places if tree is None else tree.places()
 
 
 def _kinds_of(part: Constraint) -> tuple[Kind, ...]:

@@ -36,11 +36,11 @@ class Limits(Constraint):
 
     def _hold(self, n: int, *kinds: Kind) -> None:
         self.n, self.kinds = n, kinds
-        self.__dict__.pop("needs", None)
+        self.__dict__.pop("_needs", None)
         self.hereditary = all(kind.hereditary for kind in kinds)
 
     @cached_property
-    def needs(self) -> Needs | None:
+    def _needs(self) -> Needs | None:
         return next((kind for kind in self.kinds if isinstance(kind, Needs)), None)
 
     def _with_kinds(self, kinds: Iterable[Kind]) -> Self:
@@ -112,8 +112,8 @@ class Limits(Constraint):
         given, rest = np.asarray(support, dtype=np.intp), as_order(order)
         listed = np.zeros(self.n, dtype=bool)
         listed[given] = listed[rest] = True
-        if self.needs is not None:
-            chosen = self._extended_with_needs(self.needs, given, rest, listed)
+        if self._needs is not None:
+            chosen = self._extended_with_needs(self._needs, given, rest, listed)
             return np.flatnonzero(chosen & listed)
         if not self.hereditary:
             return super().extend(given, rest)
@@ -177,42 +177,42 @@ class Limits(Constraint):
 
     @override
     def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
-        if self.needs is None:
+        if self._needs is None:
             return super().joinable(held, outside)
         whole, chosen = self._with_forced(held), self._mask(held)
         # Elements that other limits rule out cannot be parents, either.
         ruled_out = ~(self._open_beside(whole) | chosen)
-        possible = self.needs.possible(ruled_out if outside is None else ruled_out | outside)
-        chosen[self.needs.required(whole)] = True
+        possible = self._needs.possible(ruled_out if outside is None else ruled_out | outside)
+        chosen[self._needs.required(whole)] = True
         for kind in self.kinds:
             if isinstance(kind, Size):
-                possible &= np.count_nonzero(chosen) + self.needs.n_missing(chosen) <= kind.size
+                possible &= np.count_nonzero(chosen) + self._needs.n_missing(chosen) <= kind.size
         possible[held] = False
         return possible
 
     @override
     def without(self, support: IndexArray, dropped: IndexArray) -> IndexArray:
-        if self.needs is None:
+        if self._needs is None:
             return super().without(support, dropped)
         left = np.zeros(self.n, dtype=bool)
         left[support] = True
         left[dropped] = False
-        return self.needs.without(left)
+        return self._needs.without(left)
 
     @override
     def droppable(self, support: IndexArray) -> IndexArray:
-        if self.needs is None:
+        if self._needs is None:
             return super().droppable(support)
-        stays = self._are_forced(support) | self.needs.needed(self._mask(support))[support]
+        stays = self._are_forced(support) | self._needs.needed(self._mask(support))[support]
         return support[~stays]
 
     @override
     def companions(self, elements: IndexArray) -> IndexArray:
-        return super().companions(elements) if self.needs is None else self.needs.companions(elements)
+        return super().companions(elements) if self._needs is None else self._needs.companions(elements)
 
     @override
     def required(self, elements: IndexArray) -> IndexArray:
-        return super().required(elements) if self.needs is None else self.needs.required(elements)
+        return super().required(elements) if self._needs is None else self._needs.required(elements)
 
     @override
     def _units(self, support: IndexArray) -> list[IndexArray]:
@@ -225,33 +225,33 @@ class Limits(Constraint):
 
     @override
     def _lacking(self, support: IndexArray, element: int) -> list[IndexArray]:
-        if self.needs is None:
+        if self._needs is None:
             return super()._lacking(support, element)
         chosen = {*support.tolist(), *self.forced.tolist(), element}
-        return [np.array(sorted(way), dtype=np.intp) for way in self.needs.ways(chosen, element)]
+        return [np.array(sorted(way), dtype=np.intp) for way in self._needs.ways(chosen, element)]
 
     @override
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
-        if self.needs is None:
+        if self._needs is None:
             return super()._bundles(support, elements)
-        return self.needs.bundles(self._mask(support), elements)
+        return self._needs.bundles(self._mask(support), elements)
 
     @override
     def _substitutes(self, support: IndexArray) -> dict[int, IndexArray]:
-        if self.needs is None:
+        if self._needs is None:
             return super()._substitutes(support)
-        found, forced = self.needs.substitutes(self._mask(support)), set(self.forced.tolist())
+        found, forced = self._needs.substitutes(self._mask(support)), set(self.forced.tolist())
         return {element: others for element, others in found.items() if element not in forced}
 
     @override
     def contract(self, elements: Iterable[int]) -> Constraint:
-        if self.needs is None:
+        if self._needs is None:
             return super().contract(elements)
         wanted = as_elements(elements, self.n, "the elements to force in")
         forced = np.union1d(wanted, self.required(wanted))
         lacking = [e for e in forced.tolist() if len(ways := self._lacking(forced, e)) != 1 or len(ways[0])]
-        if lacking and not self.needs.lost[forced].any():
-            others = some_of([self._called(o) for o in chain(*self.needs.by_element[lacking[0]])])
+        if lacking and not self._needs.lost[forced].any():
+            others = some_of([self._called(o) for o in chain(*self._needs.by_element[lacking[0]])])
             raise ValueError(
                 f"{self._called(lacking[0])} is forced in, but none of its parents is: force in one of them, "
                 f"{others}"

@@ -77,22 +77,22 @@ class PackingSystem(Limits, IndependenceSystem):
     @override
     def _hold(self, n: int, *kinds: Kind) -> None:
         super()._hold(n, *kinds)
-        self.p = self.places.groups.shape[1]
+        self.p = self._places.groups.shape[1]
 
     @property
-    def places(self) -> Places:
+    def _places(self) -> Places:
         return cast(Places, self.kinds[0])
 
     @cached_property
     def _groups(self) -> IndexArray:
         """The groups of each element: of forced ones none, as these take up places in any case."""
-        groups = self.places.groups.copy()
+        groups = self._places.groups.copy()
         groups[self.forced] = -1
         return groups
 
     @override
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(n={self.n}, {len(self.places.capacity)} groups, p={self.p})"
+        return f"{type(self).__name__}(n={self.n}, {len(self._places.capacity)} groups, p={self.p})"
 
     @classmethod
     def of_places(cls, places: Places, forced: IndexArray) -> PackingSystem:
@@ -104,7 +104,7 @@ class PackingSystem(Limits, IndependenceSystem):
 
     @override
     def induced(self, elements: IndexArray) -> PackingSystem:
-        part = self.of_places(self.places.among(elements), forced_among(self, elements))
+        part = self.of_places(self._places.among(elements), forced_among(self, elements))
         part.names = names_of(self, elements)
         return part
 
@@ -120,13 +120,13 @@ class PackingSystem(Limits, IndependenceSystem):
         if len(excluded):
             raise ValueError(f"element {excluded[0]} is forced in, so it must be among the elements to keep")
         # Elements that are forced out go to a group without a place.
-        places = self.places
+        places = self._places
         groups = places.groups.copy()
         groups[np.setdiff1d(np.arange(self.n), kept), 0] = len(places.capacity)
         return self._with_kinds([Places(groups, np.append(places.capacity, 0))])
 
     def _room(self, support: IndexArray) -> IndexArray:
-        return self.places.room(self._with_forced(support))
+        return self._places.room(self._with_forced(support))
 
     @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
@@ -225,7 +225,7 @@ class PackingSystem(Limits, IndependenceSystem):
     def _is_in(self, elements: IndexArray, groups: IndexArray) -> BoolArray:
         """Return for each element (or padding) which of its row of groups it is in."""
         return np.logical_or.reduce(
-            self.places.with_padding[elements][:, :, None] == groups[:, None, :], axis=1
+            self._places.with_padding[elements][:, :, None] == groups[:, None, :], axis=1
         )
 
     @override
@@ -258,8 +258,8 @@ class PackingSystem(Limits, IndependenceSystem):
 
     def _share_a_member(self, support: IndexArray, full: IndexArray) -> BoolArray:
         """Return for which rows of groups a chosen element is in two of them."""
-        pairs = _pairs_in_rows(self._groups[support], len(self.places.capacity))
-        in_full = _pairs_in_rows(full, len(self.places.capacity))
+        pairs = _pairs_in_rows(self._groups[support], len(self._places.capacity))
+        in_full = _pairs_in_rows(full, len(self._places.capacity))
         return np.logical_or.reduce(np.isin(in_full, pairs[pairs >= 0]), axis=1)
 
     @override
