@@ -337,6 +337,14 @@ def first_of_each(rows: IndexArray) -> BoolArray:
     return first
 
 
+def padded(rows: Sequence[IndexArray]) -> IndexArray:
+    """Return rows of elements as a table, each sorted and padded with -1 at its end."""
+    table = np.full((len(rows), max(map(len, rows), default=1)), NOTHING, dtype=np.intp)
+    for number, row in enumerate(rows):
+        table[number, : len(row)] = np.sort(row)
+    return table
+
+
 def _stacked(parts: list[IndexArray], width: int) -> IndexArray:
     """Return all rows below each other, padded to the widest and to ``width``."""
     width = max([width, *(part.shape[1] for part in parts)])

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.constraints.base import Constraint, Inequalities
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.intersection import Intersection
+from swapwise.constraints.kinds import Inequalities
 from swapwise.constraints.matroid import Matroid
 
 

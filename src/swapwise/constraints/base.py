@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
 from swapwise.checks import (
@@ -24,7 +23,8 @@ from swapwise.checks import (
 )
 from swapwise.clock import Clock
 from swapwise.constraints.axioms import assumptions_of, grown, note_extended, note_swaps
-from swapwise.moves import NOTHING, MoveBatch, MoveList, SwapGrid
+from swapwise.constraints.kinds import Inequalities, LaminarTree, MixedLimits
+from swapwise.moves import MoveBatch, MoveList, SwapGrid, padded
 from swapwise.numerics import SUM
 
 if TYPE_CHECKING:
@@ -36,88 +36,11 @@ NODES_FOR_A_BOUND = 0
 System = TypeVar("System", bound="Constraint")
 
 
-class LaminarTree(NamedTuple):
-    """Limits on nested sets, as plain arrays for kernels.
-
-    The sets form a tree whose root, node 0, is the ground set. Nodes are numbered in preorder: the subtree of
-    node t is the range ``t .. end[t] - 1``, and an element is in the set t if and only if its ``leaf``, its
-    smallest set, lies in that range.
-
-    A set demands as many places as its elements and the sets within it demand together, or as its lower limit
-    says if that is more. A support is independent if no set demands more than its capacity; it can then be
-    completed.
-    """
-
-    leaf: IndexArray  #: the smallest set of each element
-    end: IndexArray  #: of each set, where its subtree ends
-    parent: IndexArray  #: of each set, the smallest set around it; of the root, itself
-    capacity: IndexArray  #: of each set, how many of its elements may be chosen
-    at_least: IndexArray  #: of each set, how many of its elements must be chosen
-
-
 class GroupLimits(NamedTuple):
     """Groups with a limited number of places, as plain arrays for kernels."""
 
     groups: IndexArray  #: the groups of each element, one per column, padded with -1
     capacity: IndexArray  #: of each group, how many of its elements may be chosen
-
-
-class MixedLimits(NamedTuple):
-    """Limits of several kinds at once, as plain arrays for kernels: on groups, on labels, and budgets."""
-
-    groups: IndexArray  #: the groups of each element, one per column, padded with -1
-    capacity: IndexArray  #: of each group, how many of its elements may be chosen
-    label: IndexArray  #: of each element
-    room: IndexArray  #: of each label, how many of its elements may be chosen
-    most: IndexArray  #: the largest numbers of labels and of elements that may be chosen
-    shares: FloatArray  #: the shares of each budget that elements take, one row per budget
-    budget: FloatArray
-
-    @classmethod
-    def none(cls, n: int) -> MixedLimits:
-        """Return limits that allow every set, for some of them to be replaced."""
-        nowhere, same, most = np.full((n, 1), NOTHING), np.zeros(n, dtype=np.intp), np.array([1, n])
-        return cls(nowhere, same[:0], same, most[1:], most, np.empty((0, n)), np.empty(0))
-
-    def joined_with(self, other: MixedLimits) -> MixedLimits | None:
-        """Return the limits of both, or None if both have labels: there can be one kind only."""
-        first, second = (self, other) if len(other.room) == 1 else (other, self)
-        if len(second.room) > 1:
-            return None
-        beside = np.where(second.groups < 0, NOTHING, second.groups + len(first.capacity))
-        return first._replace(
-            groups=np.hstack([first.groups, beside]),
-            capacity=np.append(first.capacity, second.capacity),
-            shares=np.vstack([first.shares, second.shares]),
-            budget=np.append(first.budget, second.budget),
-        )
-
-
-class Inequalities(NamedTuple):
-    """Linear inequalities ``matrix @ x ≤ limit`` whose solutions in zeros and ones are the independent sets.
-
-    With lower limits, they are the sets that meet these. Columns beyond those of the elements are auxiliary
-    variables, such as whether a group is touched; a set is independent if some values of these fit.
-    """
-
-    matrix: scipy.sparse.csr_array
-    limit: FloatArray
-
-    @classmethod
-    def of_tree(cls, tree: LaminarTree) -> Inequalities:
-        """Return limits on nested sets, without those that never bind."""
-        rows, limits = [], list[int]()
-        for node, (end, most, least) in enumerate(zip(tree.end, tree.capacity, tree.at_least, strict=True)):
-            members = (tree.leaf >= node) & (tree.leaf < end)
-            if members.sum() > most:
-                rows.append(scipy.sparse.csr_array(members[None, :], dtype=np.float64))
-                limits.append(most)
-            if least:
-                rows.append(scipy.sparse.csr_array(-1.0 * members[None, :]))
-                limits.append(-least)
-        empty = scipy.sparse.csr_array((0, len(tree.leaf)))
-        matrix = scipy.sparse.vstack([empty, *rows], format="csr")
-        return cls(matrix, np.array(limits, dtype=np.float64))
 
 
 class Prices(NamedTuple):
@@ -772,14 +695,6 @@ class IndependenceSystem(Constraint):
     """
 
     hereditary = True
-
-
-def padded(rows: Sequence[IndexArray]) -> IndexArray:
-    """Return rows of elements as a table, each sorted and padded with -1 at its end."""
-    table = np.full((len(rows), max(map(len, rows), default=1)), NOTHING, dtype=np.intp)
-    for number, row in enumerate(rows):
-        table[number, : len(row)] = np.sort(row)
-    return table
 
 
 def require_together(constraint: Constraint, forced: IndexArray) -> None:

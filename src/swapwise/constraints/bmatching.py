@@ -108,19 +108,20 @@ class BMatching(PackingSystem):
     @override
     def induced(self, elements: IndexArray) -> BMatching:
         part = object.__new__(BMatching)
+        part._hold(len(elements), self._places.among(elements))
+        part.names, part.forced = names_of(self, elements), forced_among(self, elements)
         part.edges, part.vertices, part.b = [self.edges[e] for e in elements], self.vertices, self.b
         part._tail, part._head = self._tail[elements], self._head[elements]
-        part._hold(self._groups[elements], self._capacity)
-        part.names, part.forced = names_of(self, elements), forced_among(self, elements)
         return part
 
     @override
     def random_set(self, support: IndexArray, rng: np.random.Generator) -> IndexArray:
-        if len(support) or len(self._capacity) > len(self.vertices):  # some edges are forced out
+        capacity = self._room(self.forced)[:-1]
+        if len(support) or len(capacity) > len(self.vertices):  # some edges are forced out
             return super().random_set(support, rng)
         from swapwise.constraints.algorithms.random_graph import random_subgraph
 
-        return random_subgraph(self._tail, self._head, self._capacity, rng)
+        return random_subgraph(self._tail, self._head, capacity, rng)
 
     def to_graph(self, support: Iterable[int], weights: ArrayLike | None = None) -> Any:
         """Return the chosen edges as a networkx graph on all vertices.

@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
-import scipy
 
-from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count
 from swapwise.clock import Clock
 from swapwise.constraints.algorithms.common_moves import CommonMoves
 from swapwise.constraints.algorithms.exchanges import cheapest_in_each
 from swapwise.constraints.base import (
     Constraint,
     GroupLimits,
-    Inequalities,
-    LaminarTree,
     MaxWeight,
-    MixedLimits,
-    as_order,
     best_so_far,
     forced_among,
     in_one_order,
     names_of,
 )
 from swapwise.constraints.hierarchy import Hierarchy
+from swapwise.constraints.kinds import Inequalities, Kind, MixedLimits, Places
 from swapwise.constraints.laminar import Laminar
+from swapwise.constraints.limits import Limits
 from swapwise.constraints.matroid import Matroid
-from swapwise.constraints.minors import Contraction, Minor, Restriction, Truncation
+from swapwise.constraints.minors import Minor
 from swapwise.constraints.packing import PackingSystem
+from swapwise.constraints.uniform import Uniform
 from swapwise.moves import MoveBatch, MoveList
 from swapwise.override import override
 
@@ -41,11 +40,8 @@ if TYPE_CHECKING:
 # How long it may take to find a set that meets all lower limits.
 COMPLETION_SECONDS = 5.0
 
-#: The groups of each element, one per column and -1 for none, and the capacities of groups
-GroupTable = tuple[IndexArray, IndexArray]
 
-
-class Intersection(Constraint):
+class Intersection(Limits):
     """The sets that each of several constraints allows.
 
     Of p matroids it is a p-matroid intersection, and of families of groups with limited places (``Uniform``,
@@ -155,9 +151,8 @@ class Intersection(Constraint):
 
     def _set_parts(self, parts: tuple[Constraint, ...]) -> None:
         self.parts = self._made_of = parts
-        self.hereditary = all(part.hereditary for part in parts)
-        self._packing = _as_packing(parts)
-        self._merged = self._with_groups_as_one()
+        self._hold(self.n, *chain.from_iterable(map(_kinds_of, parts)))
+        self._packing = _as_packing(parts, self.forced)
         self.p: int | None = None
         self._known_answer = None
         self._has_lower_limits = not all(part.is_complete(self.forced) for part in parts)
@@ -168,15 +163,6 @@ class Intersection(Constraint):
         elif len(self.matroids) == len(parts):
             self.p = len(parts)
 
-    def _with_groups_as_one(self) -> tuple[Constraint, ...]:
-        """Return equivalent constraints, with all limits on groups as one of them."""
-        known = [(part, _groups_of(part, nested=True)) for part in self.parts]
-        groups = [found for _, found in known if found is not None]
-        if not groups:
-            return self.parts
-        others = (part for part, found in known if found is None)
-        return (_joined_groups(groups, self.forced), *others)
-
     @property
     def matroids(self) -> tuple[Matroid, ...]:
         return tuple(part for part in self.parts if isinstance(part, Matroid))
@@ -185,7 +171,7 @@ class Intersection(Constraint):
         if neighbourhood not in ("auto", "exchange", "matroid"):
             raise ValueError(f"neighbourhood must be 'auto', 'exchange' or 'matroid', got {neighbourhood!r}")
         if neighbourhood == "exchange" and self._packing is None:
-            other = next(part for part in self.parts if _groups_of(part) is None)
+            other = next(part for part in self.parts if not _is_grouped(part))
             raise ValueError(
                 "the neighbourhood 'exchange' comes with a guarantee only for p-exchange systems, such as "
                 "intersections of Uniform and Partition matroids; use 'auto' for an intersection with "
@@ -218,69 +204,21 @@ class Intersection(Constraint):
     @override
     def _forcing(self, forced: IndexArray) -> Self:
         other = super()._forcing(forced)
-        other.__dict__.pop("_hierarchy", None)
         other._set_parts(tuple(part.contract(forced) for part in self.parts))
         other._require_complete_set()
         return other
 
+    @override
+    def truncate(self, size: int) -> Constraint:
+        return Intersection(self, Uniform(self.n, as_count(size, "size")))
+
     # -- sets ---------------------------------------------------------------------------------------
 
     @override
-    def _is_independent(self, support: IndexArray) -> bool:
-        return all(part._is_independent(support) for part in self.parts)
-
-    @override
-    def addable(self, support: IndexArray) -> BoolArray:
-        return np.logical_and.reduce([part.addable(support) for part in self.parts])
-
-    @override
-    def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
-        others = [part.joinable(held, outside) for part in self.parts if part is not self._hierarchy]
-        if self._hierarchy is None:
-            return np.logical_and.reduce(others)
-        # Elements that the other parts rule out cannot be parents.
-        ruled_out = ~np.logical_and.reduce(others, axis=0) if others else np.zeros(self.n, dtype=bool)
-        ruled_out[held] = False
-        return self._hierarchy.joinable(held, ruled_out if outside is None else ruled_out | outside)
-
-    @cached_property
-    def _hierarchy(self) -> Hierarchy | None:
-        return next((part for part in self.parts if isinstance(part, Hierarchy)), None)
-
-    @override
-    def without(self, support: IndexArray, dropped: IndexArray) -> IndexArray:
-        if self._hierarchy is None:
-            return super().without(support, dropped)
-        return self._hierarchy.without(support, dropped)
-
-    @override
-    def droppable(self, support: IndexArray) -> IndexArray:
-        return super().droppable(support) if self._hierarchy is None else self._hierarchy.droppable(support)
-
-    @override
-    def companions(self, elements: IndexArray) -> IndexArray:
-        return np.unique(elements) if self._hierarchy is None else self._hierarchy.companions(elements)
-
-    @override
-    def required(self, elements: IndexArray) -> IndexArray:
-        return np.unique(elements) if self._hierarchy is None else self._hierarchy.required(elements)
-
-    @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        if self._packing is not None:
-            return self._packing.extend(support, order)
-        if not self.hereditary:
-            return super().extend(support, order)
-        # What does not fit now will not fit later, so all that is left is sorted out when one does not.
-        rest, chosen = as_order(order), np.asarray(support, dtype=np.intp)
-        rest = rest[~np.isin(rest, chosen)]
-        while len(rest):
-            larger = np.sort(np.append(chosen, rest[0]))
-            if self._is_independent(larger):
-                chosen, rest = larger, rest[1:]
-            else:
-                rest = rest[1:][self.addable(chosen)[rest[1:]]]
-        return np.sort(chosen)
+        return (
+            super().extend(support, order) if self._packing is None else self._packing.extend(support, order)
+        )
 
     @override
     def shortfall(self, support: IndexArray) -> str:
@@ -318,14 +256,6 @@ class Intersection(Constraint):
         return self._packing.group_limits()
 
     @override
-    def mixed_limits(self) -> MixedLimits | None:
-        joined: MixedLimits | None = None if self._has_lower_limits else MixedLimits.none(self.n)
-        for part in self._merged:
-            own = part.mixed_limits()
-            joined = None if joined is None or own is None else joined.joined_with(own)
-        return joined
-
-    @override
     def max_size(self) -> int:
         return min(part.max_size() for part in self.parts)
 
@@ -341,7 +271,7 @@ class Intersection(Constraint):
     def inequalities(self) -> Inequalities | None:
         rows = [part.inequalities() for part in self.parts]
         known = [each for each in rows if each is not None]
-        return _stacked(known, self.n) if len(known) == len(rows) else None
+        return Inequalities.stacked(known, self.n) if len(known) == len(rows) else None
 
     @cached_property
     @override
@@ -350,7 +280,9 @@ class Intersection(Constraint):
 
         rows = [part.inequalities() for part in self.parts]
         others = [part for part, own in zip(self.parts, rows, strict=True) if own is None]
-        return IntegerProgram(self, _stacked([own for own in rows if own is not None], self.n), others)
+        return IntegerProgram(
+            self, Inequalities.stacked((own for own in rows if own is not None), self.n), others
+        )
 
     @override
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
@@ -475,7 +407,7 @@ class Intersection(Constraint):
 
     @override
     def _swap_mask(self, support: IndexArray) -> BoolArray:
-        feasible = np.logical_and.reduce([part._swap_mask(support) for part in self._merged])
+        feasible = super()._swap_mask(support)
         if self._has_lower_limits and self.is_complete(support):
             feasible &= self._keeps_limits(support)
         return feasible
@@ -486,43 +418,65 @@ class Intersection(Constraint):
 
     @override
     def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
-        feasible = np.ones(len(moves), dtype=bool)
-        for part in self._merged:
-            rows = np.flatnonzero(feasible)
-            feasible[rows] = part._feasible(support, moves.take(rows))
+        feasible = super()._feasible(support, moves)
         if self._has_lower_limits and self.is_complete(support):
             for row in np.flatnonzero(feasible):
                 feasible[row] = self.is_complete(moves.move(int(row)).result(support))
         return feasible
 
+
+@dataclass(frozen=True, eq=False)
+class Part(Kind):
+    """A constraint that is not made of known kinds, as one of them: a matroid by its rank, lower limits."""
+
+    constraint: Constraint
+
+    @property
     @override
-    def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
-        return np.logical_or.reduce([part._excludes(elements, others) for part in self._merged])
+    def hereditary(self) -> bool:  # type: ignore[override]
+        return self.constraint.hereditary
 
     @override
-    def _units(self, support: IndexArray) -> list[IndexArray]:
-        units: dict[bytes, IndexArray] = {}
-        for unit in (unit for part in self._merged for unit in part._units(support)):
-            whole = unit if self.hereditary else np.setdiff1d(support, self.without(support, unit))
-            if not self._are_forced(whole).any():
-                units[whole.tobytes()] = whole
-        return list(units.values())
+    def allows(self, chosen: IndexArray) -> bool:
+        return self.constraint._is_independent(np.sort(chosen))
 
     @override
-    def _substitutes(self, support: IndexArray) -> dict[int, IndexArray]:
-        return {} if self._hierarchy is None else self._hierarchy._substitutes(support)
+    def additions(self, chosen: IndexArray) -> BoolArray:
+        return self.constraint.addable(np.sort(chosen))
 
     @override
-    def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
-        if self._hierarchy is None:
-            return super()._bundles(support, elements)
-        return self._hierarchy._bundles(support, elements)
+    def swaps(self, chosen: IndexArray, drops: IndexArray) -> BoolArray:
+        mask = self.constraint._swap_mask(chosen)
+        columns = np.append(np.searchsorted(chosen, drops), len(chosen))
+        return mask if len(drops) == len(chosen) else mask[:, columns]
 
     @override
-    def _lacking(self, support: IndexArray, element: int) -> list[IndexArray]:
-        if self._hierarchy is None:
-            return super()._lacking(support, element)
-        return self._hierarchy._lacking(support, element)
+    def fits(self, chosen: IndexArray, moves: MoveList) -> BoolArray:
+        return self.constraint._feasible(chosen, moves)
+
+    @override
+    def excludes(self, held: IndexArray, elements: IndexArray, others: IndexArray) -> BoolArray:
+        return self.constraint._excludes(elements, others)
+
+    @override
+    def units(self, chosen: IndexArray) -> list[IndexArray]:
+        return self.constraint._units(chosen)
+
+    @override
+    def among(self, elements: IndexArray) -> Part:
+        return Part(self.constraint.induced(elements))
+
+    @override
+    def rows(self) -> Inequalities | None:
+        return self.constraint.inequalities()
+
+    @override
+    def joined(self, limits: MixedLimits) -> None:
+        return None
+
+    @override
+    def most(self, chosen: IndexArray) -> int:
+        return self.constraint.max_size() - len(chosen)
 
 
 class _LowerLimit(NamedTuple):
@@ -600,80 +554,28 @@ def _forced_by(parts: tuple[Constraint, ...]) -> IndexArray:
     return forced
 
 
-def _stacked(rows: list[Inequalities], n: int) -> Inequalities:
-    """Return the inequalities of several constraints; each has its own variables beside the elements."""
-    extra = [own.matrix.shape[1] - n for own in rows]
-    before = np.cumsum([0, *extra])
-    blocks = []
-    for own, begin in zip(rows, before, strict=False):
-        shape = own.matrix.shape[0], int(before[-1])
-        beside = scipy.sparse.lil_array(shape)
-        beside[:, begin : begin + own.matrix.shape[1] - n] = own.matrix[:, n:]
-        blocks.append(scipy.sparse.hstack([own.matrix[:, :n], beside]))
-    if not blocks:
-        return Inequalities(scipy.sparse.csr_array((0, n)), np.empty(0))
-    return Inequalities(
-        scipy.sparse.vstack(blocks, format="csr"), np.concatenate([own.limit for own in rows])
+def _as_packing(parts: tuple[Constraint, ...], forced: IndexArray) -> PackingSystem | None:
+    places = [_places_of(part) for part in parts if _is_grouped(part)]
+    return (
+        PackingSystem.of_places(reduce(Places.beside, places), forced) if len(places) == len(parts) else None
     )
 
 
-def _as_packing(parts: tuple[Constraint, ...]) -> PackingSystem | None:
-    known = [_groups_of(part) for part in parts]
-    groups = [found for found in known if found is not None]
-    return _joined_groups(groups, parts[0].forced) if len(groups) == len(known) else None
+def _is_grouped(part: Constraint) -> bool:
+    """Return whether limits on groups are all there is, none of them within another."""
+    tree = part.laminar_tree()
+    if tree is None:
+        return isinstance(part, PackingSystem)
+    return tree.is_flat and not tree.at_least.any()
 
 
-def _joined_groups(groups: list[GroupTable], forced: IndexArray) -> PackingSystem:
-    columns, n_groups = [], 0
-    for own, capacity in groups:
-        columns.append(np.where(own < 0, -1, own + n_groups))
-        n_groups += len(capacity)
-    packing = PackingSystem(np.column_stack(columns), np.concatenate([capacity for _, capacity in groups]))
-    packing.forced = forced
-    return packing
+def _places_of(part: Constraint) -> Places:
+    tree = part.laminar_tree()
+    return cast(PackingSystem, part)._places if tree is None else tree.places()
 
 
-def _groups_of(part: Constraint, *, nested: bool = False) -> GroupTable | None:
-    """Return the groups of each element (-1: none) and capacities, if limits on groups are all there is.
-
-    With ``nested``, limits on nested sets count as well: the sets that an element is in are its groups.
-    """
-    if isinstance(part, PackingSystem):
-        return part._groups, part._capacity
-    if isinstance(part, Laminar):
-        tree, depth = part.laminar_tree(), len(part._levels)
-        if tree.at_least.any():
-            return None
-        if depth == 1 or (depth == 2 and tree.capacity[0] >= part.n):
-            return tree.leaf, tree.capacity
-        return _groups_of_tree(tree, depth) if nested else None
-    if isinstance(part, Truncation) and nested:
-        known = _groups_of(part.matroid, nested=True)
-        if known is None:
-            return None
-        group, capacity = known
-        whole = np.where(np.isin(np.arange(part.n), part.forced), -1, len(capacity))
-        return np.column_stack([group, whole]), np.append(capacity, part.size - len(part.forced))
-    if not isinstance(part, (Contraction, Restriction)):
-        return None
-    known = _groups_of(part.matroid, nested=nested)
-    if known is None:
-        return None
-    group, capacity = known
-    group = group[:, None].copy() if group.ndim == 1 else group.copy()
-    if isinstance(part, Restriction):  # elements forced out go to a group without a place
-        group[~part._kept] = -1
-        group[~part._kept, 0] = len(capacity)
-        return group, np.append(capacity, 0)
-    taken = group[part.forced]
-    group[part.forced] = -1
-    return group, capacity - np.bincount(taken[taken >= 0], minlength=len(capacity))
-
-
-def _groups_of_tree(tree: LaminarTree, depth: int) -> GroupTable:
-    """Return the sets that each element is in, from its smallest set up, as groups."""
-    columns, node = [tree.leaf], tree.leaf
-    for _ in range(depth - 1):
-        node = np.where(node > 0, tree.parent[np.maximum(node, 0)], -1)
-        columns.append(node)
-    return np.column_stack(columns), tree.capacity
+def _kinds_of(part: Constraint) -> tuple[Kind, ...]:
+    if isinstance(part, Limits):
+        return part.kinds
+    tree = part.laminar_tree()
+    return (Part(part) if tree is None or tree.at_least.any() else tree.places(),)

@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
-from swapwise.checks import BoolArray, FloatArray, IndexArray, as_real, some_of
+from swapwise.checks import FloatArray, IndexArray, as_real, some_of
 from swapwise.clock import Clock
-from swapwise.constraints.base import (
-    IndependenceSystem,
-    Inequalities,
-    MaxWeight,
-    MixedLimits,
-    Prices,
-    as_order,
-    forced_among,
-    names_of,
-)
+from swapwise.constraints.base import IndependenceSystem, MaxWeight, Prices
+from swapwise.constraints.kinds import Budgets
+from swapwise.constraints.limits import Limits
 from swapwise.kernels import knapsack
-from swapwise.moves import MoveList
 from swapwise.numerics import SUM
 from swapwise.override import override
-
-# Sums of costs are off by their last digits: a budget may be exceeded by this share.
-ROUNDING = 1e-9
 
 # Iterations of branch and bound before an integer program takes over: some tenths of a second.
 MOST_ITERATIONS = 1_000_000
 
 
-class Knapsack(IndependenceSystem):
+class Knapsack(Limits, IndependenceSystem):
     """Sets whose total cost is within a budget: money, minutes of lab time, bytes to transmit.
 
     A move adds one element and drops nothing, one element, or two if neither alone makes room. There is
@@ -87,103 +75,30 @@ class Knapsack(IndependenceSystem):
     """
 
     def __init__(self, costs: Any, budget: float | Iterable[float]) -> None:
-        self.costs, self.names = _read_costs(costs)
-        self.n = self.costs.shape[1]
-        self.budget = _read_budget(budget, len(self.costs))
-        scale = np.where(self.budget > 0, self.budget, 1.0)
-        #: The share of each budget that each element takes
-        self._shares: FloatArray = self.costs / scale[:, None]
-        self._limit = np.where(self.budget > 0, 1.0 + ROUNDING, 0.0)
+        known, self.names = _read_costs(costs)
+        self._hold(known.shape[1], Budgets(known, _read_budget(budget, len(known))))
+
+    @property
+    def _budgets(self) -> Budgets:
+        return cast(Budgets, self.kinds[0])
+
+    @property
+    def costs(self) -> FloatArray:
+        return self._budgets.costs
+
+    @property
+    def budget(self) -> FloatArray:
+        return self._budgets.budget
 
     @override
     def __repr__(self) -> str:
         budget = ", ".join(f"{each:g}" for each in self.budget)
         return f"Knapsack(n={self.n}, budget={budget if len(self.budget) == 1 else f'[{budget}]'})"
 
-    @override
-    def induced(self, elements: IndexArray) -> Knapsack:
-        part = object.__new__(Knapsack)
-        part.costs, part.budget, part.n = self.costs[:, elements], self.budget, len(elements)
-        part.names, part.forced = names_of(self, elements), forced_among(self, elements)
-        part._shares, part._limit = self._shares[:, elements], self._limit
-        return part
-
     @property
     @override
     def shares(self) -> FloatArray:
-        return self._shares.max(axis=0, initial=0.0)
-
-    def _room(self, support: IndexArray) -> FloatArray:
-        """Return what a set and the forced elements leave of each budget, as shares."""
-        return self._limit - self._shares[:, self._with_forced(support)].sum(axis=1)
-
-    @override
-    def _is_independent(self, support: IndexArray) -> bool:
-        return bool((self._room(support) >= 0).all())
-
-    @override
-    def addable(self, support: IndexArray) -> BoolArray:
-        addable = np.logical_and.reduce(self._shares <= self._room(support)[:, None], axis=0)
-        addable[self.forced] = True
-        addable[support] = False
-        return addable
-
-    @override
-    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        chosen, rest = np.asarray(support, dtype=np.intp).tolist(), as_order(order)
-        room = self._room(np.asarray(support, dtype=np.intp))
-        paid = np.zeros(self.n, dtype=bool)  # forced elements are paid for in any case
-        paid[self.forced] = True
-        rest = rest[~np.isin(rest, chosen)]
-        # What cannot be paid for now never can.
-        rest = rest[paid[rest] | (self._shares[:, rest] <= room[:, None]).all(axis=0)]
-        for element in rest.tolist():
-            share = 0.0 if paid[element] else self._shares[:, element]
-            if (share <= room).all():
-                chosen.append(element)
-                room = room - share
-        return np.sort(np.array(chosen, dtype=np.intp))
-
-    @override
-    def max_size(self) -> int:
-        room = self._room(self.forced)
-        others = np.setdiff1d(np.arange(self.n), self.forced)
-        rising = np.cumsum(np.sort(self._shares[:, others], axis=1), axis=1)
-        counts = (rising <= room[:, None]).sum(axis=1)
-        return len(self.forced) + int(counts.min(initial=len(others)))
-
-    # -- moves --------------------------------------------------------------------------------------
-
-    @override
-    def _swap_mask(self, support: IndexArray) -> BoolArray:
-        room, shares = self._room(support), self._shares
-        freed = np.append(shares[:, support], np.zeros((len(shares), 1)), axis=1) + room[:, None]
-        feasible = np.ones((self.n, len(support) + 1), dtype=bool)
-        for own, most in zip(shares, freed, strict=True):
-            feasible &= own[:, None] <= most
-        feasible[self.forced] = True
-        feasible[:, :-1][:, self._are_forced(support)] = False
-        return feasible
-
-    @override
-    def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
-        room, feasible = self._room(support), np.ones(len(moves), dtype=bool)
-        for own, left in zip(self._shares, room, strict=True):
-            spent = own.copy()
-            spent[self.forced] = 0.0
-            feasible &= moves.sums(moves.added, spent) - moves.sums(moves.dropped, spent) <= left
-        return feasible
-
-    @override
-    def mixed_limits(self) -> MixedLimits:
-        return MixedLimits.none(self.n)._replace(shares=self._shares, budget=self._limit.astype(np.float64))
-
-    @override
-    def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
-        room, excludes = self._room(self.forced), np.zeros((len(elements), len(others)), dtype=bool)
-        for own, left in zip(self._shares, room, strict=True):
-            excludes |= own[elements][:, None] + own[others] > left
-        return excludes
+        return self._budgets.shares.max(axis=0, initial=0.0)
 
     # -- weights ------------------------------------------------------------------------------------
 
@@ -199,7 +114,8 @@ class Knapsack(IndependenceSystem):
         return super()._max_weight_holding(held, weights, clock) if found is None else found
 
     def _by_branching(self, held: IndexArray, weights: FloatArray) -> MaxWeight | None:
-        share, room = self._shares[0], float(self._room(held)[0])
+        budgets = self._budgets
+        share, room = budgets.shares[0], float(budgets.left(self._with_forced(held))[0])
         if room < 0:
             return MaxWeight(held, float(weights[held].sum()), bound=-np.inf)
         others = weights > 0
@@ -220,10 +136,6 @@ class Knapsack(IndependenceSystem):
         weight = float(weights[support].sum())
         prices = Prices(np.array([price]), base, reduced)
         return MaxWeight(support, weight, bound=weight * (1 + SUM), prices=prices)
-
-    @override
-    def inequalities(self) -> Inequalities:
-        return Inequalities(scipy.sparse.csr_array(self._shares), self._limit.astype(np.float64))
 
 
 def _read_costs(costs: Any) -> tuple[FloatArray, list[str] | None]:

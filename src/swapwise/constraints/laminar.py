@@ -9,7 +9,8 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_elements
 from swapwise.clock import Clock
-from swapwise.constraints.base import LaminarTree, MaxWeight, as_order, names_of
+from swapwise.constraints.base import MaxWeight, as_order, names_of
+from swapwise.constraints.kinds import LaminarTree
 from swapwise.constraints.matroid import Matroid, require_single_swaps
 from swapwise.kernels import nested
 from swapwise.moves import NOTHING, MoveList

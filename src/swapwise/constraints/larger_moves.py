@@ -11,9 +11,8 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.algorithms.exchanges import in_order, left_aligned, without_supersets
-from swapwise.constraints.base import padded
 from swapwise.constraints.circuits import ListedLater
-from swapwise.moves import NOTHING, MoveList
+from swapwise.moves import NOTHING, MoveList, padded
 from swapwise.override import override
 
 if TYPE_CHECKING:

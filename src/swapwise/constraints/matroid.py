@@ -12,11 +12,11 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_elem
 from swapwise.clock import Clock
 from swapwise.constraints.base import (
     IndependenceSystem,
-    Inequalities,
     MaxWeight,
     greedy_weight,
     heaviest_first,
 )
+from swapwise.constraints.kinds import Inequalities
 from swapwise.moves import SwapGrid
 from swapwise.override import override
 
@@ -76,7 +76,7 @@ class Matroid(IndependenceSystem):
     @override
     def inequalities(self) -> Inequalities | None:
         tree = self.laminar_tree()
-        return None if tree is None else Inequalities.of_tree(tree)
+        return None if tree is None else tree.rows()
 
     @override
     def _is_answer(self, support: IndexArray) -> bool:

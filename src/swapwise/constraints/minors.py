@@ -13,7 +13,8 @@ from typing import cast
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.constraints.base import LaminarTree, as_order, forced_among
+from swapwise.constraints.base import as_order, forced_among
+from swapwise.constraints.kinds import LaminarTree
 from swapwise.constraints.matroid import Matroid
 from swapwise.override import override
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from copy import copy
 from dataclasses import dataclass, replace
-from typing import Self
+from functools import cached_property
+from typing import cast
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements
@@ -27,23 +26,21 @@ from swapwise.constraints.algorithms.packing_exchange import ExchangeProgram
 from swapwise.constraints.base import (
     GroupLimits,
     IndependenceSystem,
-    Inequalities,
     MaxWeight,
-    MixedLimits,
     as_order,
     best_so_far,
     forced_among,
     names_of,
 )
 from swapwise.constraints.circuits import MOST_CIRCUITS, Circuits, Exchanges
+from swapwise.constraints.kinds import Kind, Places
+from swapwise.constraints.limits import Limits
 from swapwise.kernels import exchanges
 from swapwise.moves import NOTHING, MoveList, first_of_each
 from swapwise.override import override
 
-ALONE = -2  # a group that no element has
 
-
-class PackingSystem(IndependenceSystem):
+class PackingSystem(Limits, IndependenceSystem):
     """Each element takes a place in at most p groups, and a group has a limited number of places.
 
     It is a p-exchange system: an element of one independent set stands in the way of at most p of
@@ -71,29 +68,44 @@ class PackingSystem(IndependenceSystem):
     """
 
     p: int
-    _groups: IndexArray
-    _capacity: IndexArray
 
     def __init__(self, groups: ArrayLike, capacity: ArrayLike) -> None:
-        given = np.asarray(groups, dtype=np.intp), np.asarray(capacity, dtype=np.intp)
-        _require_groups(*given)
-        self._hold(*given)
+        places = Places(np.asarray(groups, dtype=np.intp), np.asarray(capacity, dtype=np.intp))
+        _require_groups(places.groups, places.capacity)
+        self._hold(len(places.groups), places)
 
-    def _hold(self, groups: IndexArray, capacity: IndexArray) -> None:
-        self._groups, self._capacity = groups, capacity
-        self.n, self.p = self._groups.shape
-        # Padding finds the last row: "no element" is in no group at all.
-        self._groups_of = np.vstack([self._groups, np.full((1, self.p), ALONE)])
+    @override
+    def _hold(self, n: int, *kinds: Kind) -> None:
+        super()._hold(n, *kinds)
+        self.p = self._places.groups.shape[1]
+
+    @property
+    def _places(self) -> Places:
+        return cast(Places, self.kinds[0])
+
+    @cached_property
+    def _groups(self) -> IndexArray:
+        """The groups of each element: of forced ones none, as these take up places in any case."""
+        groups = self._places.groups.copy()
+        groups[self.forced] = -1
+        return groups
 
     @override
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(n={self.n}, {len(self._capacity)} groups, p={self.p})"
+        return f"{type(self).__name__}(n={self.n}, {len(self._places.capacity)} groups, p={self.p})"
+
+    @classmethod
+    def of_places(cls, places: Places, forced: IndexArray) -> PackingSystem:
+        """Return limits on groups that have been checked."""
+        system = object.__new__(PackingSystem)
+        system._hold(len(places.groups), places)
+        system.forced = forced
+        return system
 
     @override
     def induced(self, elements: IndexArray) -> PackingSystem:
-        part = object.__new__(PackingSystem)  # all has been checked
-        part._hold(self._groups[elements], self._capacity)
-        part.names, part.forced = names_of(self, elements), forced_among(self, elements)
+        part = self.of_places(self._places.among(elements), forced_among(self, elements))
+        part.names = names_of(self, elements)
         return part
 
     @override
@@ -108,36 +120,13 @@ class PackingSystem(IndependenceSystem):
         if len(excluded):
             raise ValueError(f"element {excluded[0]} is forced in, so it must be among the elements to keep")
         # Elements that are forced out go to a group without a place.
-        groups = self._groups.copy()
-        groups[np.setdiff1d(np.arange(self.n), kept), 0] = len(self._capacity)
-        other = copy(self)
-        other._hold(groups, np.append(self._capacity, 0))
-        return other
-
-    @override
-    def _forcing(self, forced: IndexArray) -> Self:
-        new = np.setdiff1d(forced, self.forced)
-        groups, taken = self._groups.copy(), self._groups[new]
-        groups[new] = -1
-        other = super()._forcing(forced)
-        other._hold(groups, self._capacity - np.bincount(taken[taken >= 0], minlength=len(self._capacity)))
-        return other
-
-    @override
-    def _is_independent(self, support: IndexArray) -> bool:
-        return bool((self._room(support) >= 0).all())
+        places = self._places
+        groups = places.groups.copy()
+        groups[np.setdiff1d(np.arange(self.n), kept), 0] = len(places.capacity)
+        return self._with_kinds([Places(groups, np.append(places.capacity, 0))])
 
     def _room(self, support: IndexArray) -> IndexArray:
-        """Return the places that each group has left, and an endless entry for padding to find."""
-        taken = self._groups[support]
-        counts = np.bincount(taken[taken >= 0], minlength=len(self._capacity))
-        return np.append(self._capacity - counts, np.iinfo(np.intp).max // 2)
-
-    @override
-    def addable(self, support: IndexArray) -> BoolArray:
-        addable = np.logical_and.reduce(self._room(support)[self._groups] > 0, axis=1)
-        addable[support] = False
-        return addable
+        return self._places.room(self._with_forced(support))
 
     @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
@@ -148,69 +137,7 @@ class PackingSystem(IndependenceSystem):
 
     @override
     def group_limits(self) -> GroupLimits | None:
-        return GroupLimits(self._groups, self._capacity) if self.p <= MOST_CIRCUITS else None
-
-    @override
-    def mixed_limits(self) -> MixedLimits:
-        return MixedLimits.none(self.n)._replace(groups=self._groups, capacity=self._capacity)
-
-    @override
-    def inequalities(self) -> Inequalities:
-        element, column = np.nonzero(self._groups >= 0)
-        entries = np.ones(len(element)), (self._groups[element, column], element)
-        shape = len(self._capacity), self.n
-        return Inequalities(scipy.sparse.csr_array(entries, shape=shape), self._capacity.astype(np.float64))
-
-    @override
-    def _swap_mask(self, support: IndexArray) -> BoolArray:
-        feasible = np.ones((self.n, len(support) + 1), dtype=bool)
-        room, taken = self._room(support), np.vstack([self._groups[support], np.full((1, self.p), ALONE)])
-        for groups in self._groups.T:
-            full = np.flatnonzero(room[groups] <= 0)
-            helps = np.logical_or.reduce(groups[full, None, None] == taken, axis=2)
-            feasible[full] &= helps & (self._capacity[groups[full]] > 0)[:, None]
-        feasible[:, :-1][:, self._are_forced(support)] = False
-        return feasible
-
-    @override
-    def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
-        room, feasible = self._room(support), np.ones(len(moves), dtype=bool)
-        added, dropped = self._groups_of[moves.added], self._groups_of[moves.dropped]
-        for place in range(added.shape[1]):
-            for groups in added[:, place].T:
-                more = np.count_nonzero(added == groups[:, None, None], axis=(1, 2))
-                less = np.count_nonzero(dropped == groups[:, None, None], axis=(1, 2))
-                feasible &= (groups < 0) | (more - less <= room[np.maximum(groups, NOTHING)])
-        return feasible
-
-    @override
-    def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
-        single = np.append(self._capacity == 1, False)
-        excludes = np.zeros((len(elements), len(others)), dtype=bool)
-        for groups in self._groups[elements].T:
-            own = np.where(single[groups], groups, ALONE)
-            excludes |= np.logical_or.reduce(own[:, None, None] == self._groups[others], axis=2)
-        return excludes
-
-    @override
-    def max_size(self) -> int:
-        """Return a bound on the size of independent sets, exact if no element is in two groups.
-
-        An element uses as many places as it has groups, so the elements with the fewest groups bound
-        how many fit; and in each column of ``groups`` alone no group gets more than its places.
-        """
-        can_come = self.addable(np.empty(0, dtype=np.intp))
-        can_come[self.forced] = False
-        groups = self._groups[can_come]
-        used = np.sort((groups >= 0).sum(axis=1))
-        bounds = [int(np.searchsorted(np.cumsum(used), self._places_for(groups), side="right"))]
-        for column in groups.T:
-            bounds.append(int((column < 0).sum()) + self._places_for(column))
-        return len(self.forced) + min(bounds)
-
-    def _places_for(self, groups: IndexArray) -> int:
-        wanted = np.bincount(groups[groups >= 0], minlength=len(self._capacity))
-        return int(np.minimum(wanted, self._capacity).sum())
+        return GroupLimits(self._groups, self._room(self.forced)[:-1]) if self.p <= MOST_CIRCUITS else None
 
     def _widths(self, q: int) -> tuple[int, int]:
         return q, self.p * q - q + 1
@@ -250,11 +177,12 @@ class PackingSystem(IndependenceSystem):
     def _adding(self, support: IndexArray, size: int, q: int, candidates: IndexArray) -> Iterator[MoveList]:
         """Yield the moves that add ``size`` elements in order, those that add the same in one batch."""
         chosen = Members.of(support, self._groups[support], self._room(support))
+        places = self._room(self.forced)
         for added in added_sets(candidates, size):
             slots = self._groups[added].reshape(len(added), size * self.p)
             newcomers = (slots[:, :, None] == slots[:, None, :]).sum(axis=2)
             # Sets that are dependent by themselves would find no drop; to leave them out is cheaper.
-            fits = ((newcomers <= np.append(self._capacity, 0)[slots]) | (slots < 0)).all(axis=1)
+            fits = ((newcomers <= places[slots]) | (slots < 0)).all(axis=1)
             added, slots = added[fits], slots[fits]
             excess = newcomers[fits] - chosen.room[slots]
             ways = np.where(excess > 0, chosen.count(slots), 1.0).prod(axis=1)
@@ -296,7 +224,9 @@ class PackingSystem(IndependenceSystem):
 
     def _is_in(self, elements: IndexArray, groups: IndexArray) -> BoolArray:
         """Return for each element (or padding) which of its row of groups it is in."""
-        return np.logical_or.reduce(self._groups_of[elements][:, :, None] == groups[:, None, :], axis=1)
+        return np.logical_or.reduce(
+            self._places.with_padding[elements][:, :, None] == groups[:, None, :], axis=1
+        )
 
     @override
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
@@ -328,8 +258,8 @@ class PackingSystem(IndependenceSystem):
 
     def _share_a_member(self, support: IndexArray, full: IndexArray) -> BoolArray:
         """Return for which rows of groups a chosen element is in two of them."""
-        pairs = _pairs_in_rows(self._groups[support], len(self._capacity))
-        in_full = _pairs_in_rows(full, len(self._capacity))
+        pairs = _pairs_in_rows(self._groups[support], len(self._places.capacity))
+        in_full = _pairs_in_rows(full, len(self._places.capacity))
         return np.logical_or.reduce(np.isin(in_full, pairs[pairs >= 0]), axis=1)
 
     @override

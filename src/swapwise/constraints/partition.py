@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from swapwise.checks import IndexArray, as_count, is_missing, warn
-from swapwise.constraints.base import LaminarTree, names_of
+from swapwise.constraints.base import names_of
+from swapwise.constraints.kinds import LaminarTree
 from swapwise.constraints.laminar import Laminar
 from swapwise.override import override
 

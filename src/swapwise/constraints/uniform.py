@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count
-from swapwise.constraints.base import LaminarTree, names_of
+from swapwise.constraints.base import names_of
+from swapwise.constraints.kinds import LaminarTree
 from swapwise.constraints.laminar import Laminar
 from swapwise.constraints.matroid import require_single_swaps
 from swapwise.moves import NOTHING, MoveList

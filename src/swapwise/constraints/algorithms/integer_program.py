@@ -16,7 +16,8 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.algorithms.programs import OBJECTIVE_SIZE, STOPPED, power_of_two, solve_within
 from swapwise.constraints.algorithms.spans import span, violated_spans
-from swapwise.constraints.base import Inequalities, MaxWeight, Prices
+from swapwise.constraints.base import MaxWeight, Prices
+from swapwise.constraints.kinds import Inequalities
 from swapwise.constraints.matroid import Matroid
 from swapwise.numerics import ROUNDING
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.constraints.base import Constraint, MixedLimits
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.circuits import MOST_CIRCUITS, Exchanges
 from swapwise.constraints.intersection import Intersection
+from swapwise.constraints.kinds import MixedLimits
 from swapwise.constraints.larger_moves import LargerMoves
 from swapwise.constraints.matroid import Matroid
 from swapwise.kernels import exchanges, swaps

@@ -9,7 +9,8 @@ import numpy as np
 
 from swapwise.checks import IndexArray
 from swapwise.clock import Budget
-from swapwise.constraints.base import Constraint, LaminarTree
+from swapwise.constraints.base import Constraint
+from swapwise.constraints.kinds import LaminarTree
 from swapwise.moves import Step, move_between
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, State
