@@ -170,7 +170,7 @@ class Queries:
         if (given < 0).any():
             return self._max_weight_of_any_sign(given, clock)
         found = self._max_weight(given, clock)
-        if self.is_complete(found.support):
+        if not found.exact or self.is_complete(found.support):
             return found
         # What a lower limit needs beside the elements of positive weight weighs nothing.
         return replace(found, support=self.completed(found.support, given))

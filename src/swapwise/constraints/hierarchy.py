@@ -16,7 +16,7 @@ from swapwise.constraints.needs import Needs
 from swapwise.constraints.terms import parents_of_powers, parents_of_terms, sign_between
 from swapwise.override import override
 
-Kind = Literal["strong", "weak"]
+Heredity = Literal["strong", "weak"]
 
 
 class Hierarchy(Limits):
@@ -78,7 +78,7 @@ class Hierarchy(Limits):
         parents: Mapping[Any, Any],
         size: int | None = None,
         *,
-        kind: Kind = "strong",
+        kind: Heredity = "strong",
     ) -> None:
         self.names = None if isinstance(n, (int, np.integer)) else read_names(n)
         count = as_count(n, "n") if self.names is None else len(self.names)
@@ -106,7 +106,7 @@ class Hierarchy(Limits):
         names: Iterable[str],
         size: int | None = None,
         *,
-        kind: Kind = "strong",
+        kind: Heredity = "strong",
         sep: str | None = None,
         power: str = "^",
     ) -> Hierarchy:
@@ -130,7 +130,9 @@ class Hierarchy(Limits):
         return cls(found, parents, size, kind=kind)
 
     @classmethod
-    def from_polynomial(cls, features: Any, size: int | None = None, *, kind: Kind = "strong") -> Hierarchy:
+    def from_polynomial(
+        cls, features: Any, size: int | None = None, *, kind: Heredity = "strong"
+    ) -> Hierarchy:
         """Return the hierarchy of the terms of a fitted ``sklearn.preprocessing.PolynomialFeatures``.
 
         >>> import numpy as np

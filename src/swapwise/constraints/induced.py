@@ -96,6 +96,10 @@ class Induced(_Renumbered):
         yield MoveList(added, dropped).take(in_order(n_added, np.hstack([added, dropped])))
 
     @override
+    def _forcing(self, forced: IndexArray) -> Induced:
+        return Induced(self.system.contract(self._in_whole(forced)), self._elements)
+
+    @override
     def exchange_size(self, q: int = 1) -> int:
         return self.system.exchange_size(q)
 

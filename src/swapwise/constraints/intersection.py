@@ -445,6 +445,10 @@ class Part(Kind):
         return self.constraint.addable(np.sort(chosen))
 
     @override
+    def joinable(self, chosen: IndexArray, outside: BoolArray | None = None) -> BoolArray:
+        return self.constraint.joinable(np.sort(chosen), outside)
+
+    @override
     def swaps(self, chosen: IndexArray, drops: IndexArray) -> BoolArray:
         mask = self.constraint._swap_mask(chosen)
         columns = np.append(np.searchsorted(chosen, drops), len(chosen))
@@ -565,7 +569,7 @@ def _is_grouped(part: Constraint) -> bool:
     """Return whether limits on groups are all there is, none of them within another."""
     tree = part.laminar_tree()
     if tree is None:
-        return isinstance(part, PackingSystem)
+        return isinstance(part, PackingSystem) and type(part)._is_independent is Limits._is_independent
     return tree.is_flat and not tree.at_least.any()
 
 
@@ -575,7 +579,8 @@ def _places_of(part: Constraint) -> Places:
 
 
 def _kinds_of(part: Constraint) -> tuple[Kind, ...]:
-    if isinstance(part, Limits):
+    # A class of a user's may allow fewer sets than its kinds.
+    if isinstance(part, Limits) and type(part)._is_independent is Limits._is_independent:
         return part.kinds
     tree = part.laminar_tree()
     return (Part(part) if tree is None or tree.at_least.any() else tree.places(),)

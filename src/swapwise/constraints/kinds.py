@@ -1,6 +1,6 @@
 """The kinds of limits that constraints are made of: places, labels, budgets and needs.
 
-A kind knows nothing of what is forced in: it gets all that is chosen, as a mask, and is asked about this set.
+A kind knows nothing of what is forced in: it is asked about all that is chosen, forced elements among it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from swapwise.override import override
 # Sums of costs are off by their last digits: a budget may be exceeded by this share.
 ROUNDING = 1e-9
 
-ALONE = -2  # a group that no element has
+NO_GROUP = -2  # a group that no element has
 
 
 class Inequalities(NamedTuple):
@@ -120,11 +120,19 @@ class Kind(ABC):
     hereditary = True
 
     @abstractmethod
-    def allows(self, chosen: IndexArray) -> bool: ...
+    def allows(self, chosen: IndexArray) -> bool:
+        """Return whether a set is within the limits."""
 
     @abstractmethod
     def additions(self, chosen: IndexArray) -> BoolArray:
         """Return which elements can be added; entries of chosen ones do not matter."""
+
+    def joinable(self, chosen: IndexArray, outside: BoolArray | None = None) -> BoolArray:
+        """Return which elements may be in an allowed set with some, and with none ``outside``.
+
+        Entries of chosen ones, and of those outside, do not matter.
+        """
+        return self.additions(chosen)
 
     @abstractmethod
     def swaps(self, chosen: IndexArray, drops: IndexArray) -> BoolArray:
@@ -143,14 +151,18 @@ class Kind(ABC):
 
     @abstractmethod
     def excludes(self, held: IndexArray, elements: IndexArray, others: IndexArray) -> BoolArray:
-        """Return which of some elements (rows) are in no allowed set with ``held`` and which of others."""
+        """Return which of some elements (rows) are in no allowed set with ``held`` and which of others.
+
+        None of both is held.
+        """
 
     def units(self, chosen: IndexArray) -> list[IndexArray]:
         """Return sets of several chosen elements that moves drop together."""
         return []
 
     @abstractmethod
-    def rows(self) -> Inequalities | None: ...
+    def rows(self) -> Inequalities | None:
+        """Return linear inequalities whose solutions in zeros and ones are the allowed sets, if known."""
 
     @abstractmethod
     def joined(self, limits: MixedLimits) -> MixedLimits | None:
@@ -174,11 +186,11 @@ class Budgets(Kind):
         return self.costs / np.where(self.budget > 0, self.budget, 1.0)[:, None]
 
     @cached_property
-    def limit(self) -> FloatArray:
+    def share_limit(self) -> FloatArray:
         return np.where(self.budget > 0, 1.0 + ROUNDING, 0.0)
 
     def left(self, chosen: IndexArray) -> FloatArray:
-        return self.limit - self.shares[:, chosen].sum(axis=1)
+        return self.share_limit - self.shares[:, chosen].sum(axis=1)
 
     @override
     def allows(self, chosen: IndexArray) -> bool:
@@ -217,12 +229,12 @@ class Budgets(Kind):
 
     @override
     def rows(self) -> Inequalities:
-        return Inequalities(scipy.sparse.csr_array(self.shares), self.limit)
+        return Inequalities(scipy.sparse.csr_array(self.shares), self.share_limit)
 
     @override
     def joined(self, limits: MixedLimits) -> MixedLimits:
         return limits._replace(
-            shares=np.vstack([limits.shares, self.shares]), budget=np.append(limits.budget, self.limit)
+            shares=np.vstack([limits.shares, self.shares]), budget=np.append(limits.budget, self.share_limit)
         )
 
     @override
@@ -277,14 +289,14 @@ class Places(Kind):
     @cached_property
     def with_padding(self) -> IndexArray:
         """The groups, and a last row for padding to find: "no element" is in no group at all."""
-        return np.vstack([self.groups, np.full((1, self.groups.shape[1]), ALONE)])
+        return np.vstack([self.groups, np.full((1, self.groups.shape[1]), NO_GROUP)])
 
     @override
     def excludes(self, held: IndexArray, elements: IndexArray, others: IndexArray) -> BoolArray:
         single = self.room(held) == 1
         excludes = np.zeros((len(elements), len(others)), dtype=bool)
         for groups in self.groups[elements].T:
-            own = np.where(single[groups], groups, ALONE)
+            own = np.where(single[groups], groups, NO_GROUP)
             excludes |= np.logical_or.reduce(own[:, None, None] == self.groups[others], axis=2)
         return excludes
 

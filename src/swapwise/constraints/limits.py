@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import chain
 from typing import Self
 
@@ -35,13 +35,21 @@ class Limits(Constraint):
         return limits
 
     def _hold(self, n: int, *kinds: Kind) -> None:
-        self.n, self.kinds = n, kinds
+        needs = [kind for kind in kinds if isinstance(kind, Needs)]
+        if len(needs) > 1:
+            kinds = (reduce(Needs.with_others, needs), *(kind for kind in kinds if kind not in needs))
+        self.n, self.kinds = n, kinds or (Size(n, n),)
         self.__dict__.pop("_needs", None)
         self.hereditary = all(kind.hereditary for kind in kinds)
 
     @cached_property
     def _needs(self) -> Needs | None:
         return next((kind for kind in self.kinds if isinstance(kind, Needs)), None)
+
+    @property
+    def _needs_alone(self) -> bool:
+        """Whether needs are all that can keep an element from being dropped by itself."""
+        return all(kind.hereditary or kind is self._needs for kind in self.kinds)
 
     def _with_kinds(self, kinds: Iterable[Kind]) -> Self:
         """Return a copy with other limits, and nothing that was computed from these."""
@@ -75,7 +83,7 @@ class Limits(Constraint):
                 f"size must leave room for the {len(self.forced)} elements that are forced in, got {size}"
             )
         others = (kind for kind in self.kinds if kind not in places)
-        return self._with_kinds([*others, Size(self.n, min(size, places[0].size))])
+        return self._with_kinds([*others, Size(self.n, min(size, *(kind.size for kind in places)))])
 
     # -- sets ---------------------------------------------------------------------------------------
 
@@ -158,13 +166,9 @@ class Limits(Constraint):
             waiting = later
         return chosen
 
-    def _open_beside(self, chosen: IndexArray) -> BoolArray:
+    def _open_beside(self, chosen: IndexArray, outside: BoolArray | None = None) -> BoolArray:
         """Return what all limits allow beside some elements, with whatever it needs."""
-        is_open = np.ones(self.n, dtype=bool)
-        for kind in self.kinds:
-            if kind.hereditary:
-                is_open &= kind.additions(chosen)
-        return is_open
+        return np.logical_and.reduce([kind.joinable(chosen, outside) for kind in self.kinds])
 
     @override
     def max_size(self) -> int:
@@ -177,16 +181,20 @@ class Limits(Constraint):
 
     @override
     def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
-        if self._needs is None:
+        if self.hereditary:
             return super().joinable(held, outside)
         whole, chosen = self._with_forced(held), self._mask(held)
         # Elements that other limits rule out cannot be parents, either.
-        ruled_out = ~(self._open_beside(whole) | chosen)
-        possible = self._needs.possible(ruled_out if outside is None else ruled_out | outside)
-        chosen[self._needs.required(whole)] = True
-        for kind in self.kinds:
-            if isinstance(kind, Size):
-                possible &= np.count_nonzero(chosen) + self._needs.n_missing(chosen) <= kind.size
+        ruled_out = ~(self._open_beside(whole, outside) | chosen)
+        if outside is not None:
+            ruled_out |= outside
+        possible = ~ruled_out
+        if self._needs is not None:
+            possible = self._needs.possible(ruled_out)
+            chosen[self._needs.required(whole)] = True
+            for kind in self.kinds:
+                if isinstance(kind, Size):
+                    possible &= np.count_nonzero(chosen) + self._needs.n_missing(chosen) <= kind.size
         possible[held] = False
         return possible
 
@@ -197,11 +205,16 @@ class Limits(Constraint):
         left = np.zeros(self.n, dtype=bool)
         left[support] = True
         left[dropped] = False
-        return self._needs.without(left)
+        rest = self._needs.without(left)
+        return (
+            rest
+            if self._needs_alone or self._allows(self._with_forced(rest))
+            else super().without(support, dropped)
+        )
 
     @override
     def droppable(self, support: IndexArray) -> IndexArray:
-        if self._needs is None:
+        if self._needs is None or not self._needs_alone:
             return super().droppable(support)
         stays = self._are_forced(support) | self._needs.needed(self._mask(support))[support]
         return support[~stays]

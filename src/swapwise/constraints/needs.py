@@ -96,6 +96,10 @@ class Needs(Kind):
     def additions(self, chosen: IndexArray) -> BoolArray:
         return self.satisfied(self._mask(chosen))
 
+    @override
+    def joinable(self, chosen: IndexArray, outside: BoolArray | None = None) -> BoolArray:
+        return ~self.lost
+
     def possible(self, outside: BoolArray) -> BoolArray:
         """Return which elements may be chosen where none ``outside`` is."""
         possible = ~(self.lost | outside)

@@ -130,9 +130,9 @@ class PackingSystem(Limits, IndependenceSystem):
 
     @override
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        chosen = np.zeros(self.n, dtype=bool)
-        chosen[support] = True
-        exchanges.extend(chosen, as_order(order), self._groups, self._room(support))
+        given, chosen = np.asarray(support, dtype=np.intp), np.zeros(self.n, dtype=bool)
+        chosen[given] = True
+        exchanges.extend(chosen, as_order(order), self._groups, self._room(given))
         return np.flatnonzero(chosen)
 
     @override
