@@ -267,12 +267,6 @@ class Intersection(Limits):
         known = [part.shares for part in self.parts if part.shares is not None]
         return np.maximum.reduce(known) if known else None
 
-    @override
-    def inequalities(self) -> Inequalities | None:
-        rows = [part.inequalities() for part in self.parts]
-        known = [each for each in rows if each is not None]
-        return Inequalities.stacked(known, self.n) if len(known) == len(rows) else None
-
     @cached_property
     @override
     def _program(self) -> IntegerProgram | None:

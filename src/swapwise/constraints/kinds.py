@@ -38,6 +38,8 @@ class Inequalities(NamedTuple):
     def stacked(cls, several: Iterable[Inequalities], n: int) -> Inequalities:
         """Return all of several inequalities on n elements; each has auxiliary variables of its own."""
         given = list(several)
+        if len(given) == 1:
+            return given[0]
         before = np.cumsum([0, *(own.matrix.shape[1] - n for own in given)])
         rows = [scipy.sparse.csr_array((0, n + int(before[-1])))]
         for own, begin in zip(given, before, strict=False):
